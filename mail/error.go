@@ -36,6 +36,7 @@ const (
 	CodeReplyUncertain    Code = "REPLY_UNCERTAIN"
 	CodeOutboundUncertain Code = "OUTBOUND_UNCERTAIN"
 	CodeSentCopyFailed    Code = "SENT_COPY_FAILED"
+	CodeCancelled         Code = "CANCELLED" // stopped by a person or a shutdown before the handover
 )
 
 // Everything else a front end may show.

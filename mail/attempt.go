@@ -20,7 +20,11 @@ type Attempt struct {
 	Status       DeliveryStatus
 	Owner        string // the process that claimed it; see store.Owner
 	HandoverAt   time.Time
-	RFCMessageID string   // with angle brackets
+	RFCMessageID string    // with angle brackets
+	NextTryAt    time.Time // the outbox tries again then; zero: only a person does
+	AutoTries    int       // automatic tries that led to this attempt
+	Findings     []string  // what probes, answers and bounces proved later
+	Bounced      bool
 	OtherIDs     []string // Message-IDs a provider gave the same mail
 	ProviderID   string   // the server's queue id
 	ErrorCode    Code

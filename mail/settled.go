@@ -1,0 +1,28 @@
+package mail
+
+import "time"
+
+// Settled is the terminal state of an attempt, written in one commit.
+type Settled struct {
+	Status     DeliveryStatus // sent, failed or uncertain
+	Code       Code           // "" when sent
+	Text       string         // one sentence; may quote the server
+	Retryable  bool
+	ReleaseKey bool // the same key and payload may make a new attempt
+	Evidence   Evidence
+	ProviderID string
+	OtherIDs   []string
+	SentAt     time.Time // zero unless sent
+	NextTryAt  time.Time // zero: only a person sends it again
+	AutoTries  int       // automatic tries that led to this attempt
+}
+
+// CopySettled is the outcome of a sent copy, written in one commit.
+type CopySettled struct {
+	Status      CopyStatus
+	Folder      string
+	UIDValidity uint32
+	UID         uint32
+	Code        Code
+	Text        string
+}

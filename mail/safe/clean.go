@@ -2,6 +2,7 @@ package safe
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -154,7 +155,7 @@ func (c *cleaner) write(r rune) {
 // mark writes a character that changes the cell before it. At the start of a
 // line it would change what the screen drew there, so it gets a base.
 func (c *cleaner) mark(r rune) {
-	if c.last == 0 || c.gap {
+	if c.last == 0 || c.gap || c.mode == nameMode && unicode.IsSpace(c.last) {
 		c.marks = 0
 		c.write(0x25cc)
 	}

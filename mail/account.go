@@ -44,10 +44,11 @@ type Account struct {
 	PasswordCommand []string
 	OAuth2          OAuth2
 
-	FolderKinds map[string]FolderKind // by full folder name
-	SentCopy    SentCopyPolicy
-	Policy      SendPolicy
-	Watch       []string // folder kinds or names followed by IDLE
+	FolderKinds        map[string]FolderKind // by full folder name
+	FolderDescriptions map[string]string     // what a person noted of a folder, by full name
+	SentCopy           SentCopyPolicy
+	Policy             SendPolicy
+	Watch              []string // folder kinds or names followed by IDLE
 }
 
 // From is the account's own address as it is written in From.

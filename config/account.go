@@ -194,6 +194,9 @@ func readAuth(r *reader, a *mail.Account) {
 	a.OAuth2.ClientSecret = o.text("client_secret", "")
 	o.done()
 	r.done()
+	if a.Auth == mail.AuthOAuth2 && a.PasswordCommand != nil {
+		r.problem("password_command", `it has no effect while method is "oauth2"`, `write method = "password", or remove the key`)
+	}
 	switch {
 	case a.Auth == mail.AuthPassword && given:
 		r.problem("oauth2", `it has no effect while method is "password"`, `write method = "oauth2", or remove the table`)

@@ -67,6 +67,7 @@ type SentCopy struct {
 	UIDValidity uint32
 	UID         uint32
 	UIDNext     uint32    // of the folder before APPEND: where to look for an unknown copy
+	Owner       string    // the process that began it
 	BegunAt     time.Time // APPEND had begun; committed before its literal
 	ErrorCode   Code
 	ErrorText   string
@@ -89,6 +90,7 @@ type Draft struct {
 	References  []string
 	Attachments []Attachment
 	SendAt      time.Time // zero: not scheduled
+	SendOwner   string    // the process that scheduled it
 	// The key its send will use: made with the draft, so that a repeated or
 	// interrupted send of one draft is one attempt.
 	IdempotencyKey string

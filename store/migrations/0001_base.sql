@@ -68,12 +68,16 @@ CREATE TABLE message (
   header        BLOB,                        -- raw header block while there is no body
   body_id       INTEGER REFERENCES body(id),
   vanished_at   INTEGER,                     -- gone from the server, kept because an attempt or a draft refers to it
+  -- A message whose place on the server is not known yet (moved here, not
+  -- confirmed) has uid_validity 0, which no server uses, and its own id as uid.
   UNIQUE (folder_id, uid_validity, uid)
 ) STRICT;
 CREATE INDEX message_list     ON message (folder_id, date DESC, id DESC) WHERE vanished_at IS NULL;
 CREATE INDEX message_bodyless ON message (folder_id, date DESC, id DESC) WHERE body_id IS NULL AND vanished_at IS NULL;
 CREATE INDEX message_mid      ON message (message_id) WHERE message_id <> '';
 CREATE INDEX message_body     ON message (body_id) WHERE body_id IS NOT NULL;
+CREATE INDEX message_noid     ON message (account_id, size) WHERE message_id = '';
+CREATE INDEX message_answer   ON message (in_reply_to) WHERE in_reply_to <> '';
 CREATE INDEX message_account  ON message (account_id);
 
 CREATE TRIGGER message_count_insert AFTER INSERT ON message WHEN NEW.vanished_at IS NULL BEGIN
@@ -88,6 +92,9 @@ WHEN NEW.seen <> OLD.seen OR NEW.folder_id <> OLD.folder_id OR (NEW.vanished_at 
   UPDATE folder SET total = total + 1, unread = unread + (NEW.seen = 0) WHERE id = NEW.folder_id AND NEW.vanished_at IS NULL;
 END;
 CREATE TRIGGER body_unused AFTER DELETE ON message WHEN OLD.body_id IS NOT NULL BEGIN
+  DELETE FROM body WHERE id = OLD.body_id AND NOT EXISTS (SELECT 1 FROM message WHERE body_id = OLD.body_id);
+END;
+CREATE TRIGGER body_replaced AFTER UPDATE OF body_id ON message WHEN OLD.body_id IS NOT NULL AND NEW.body_id IS NOT OLD.body_id BEGIN
   DELETE FROM body WHERE id = OLD.body_id AND NOT EXISTS (SELECT 1 FROM message WHERE body_id = OLD.body_id);
 END;
 
@@ -108,7 +115,7 @@ CREATE TABLE journal (
   account_id INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
   batch      TEXT NOT NULL,                  -- one action of a person; the unit of undo
   message_id INTEGER NOT NULL REFERENCES message(id) ON DELETE CASCADE,
-  action     TEXT NOT NULL CHECK (action IN ('flag','move','delete')),
+  action     TEXT NOT NULL CHECK (action IN ('flag','move')),
   flag       TEXT NOT NULL DEFAULT '',       -- 'seen', 'flagged', 'answered'
   on_off     INTEGER NOT NULL DEFAULT 0,
   from_folder INTEGER,
@@ -122,8 +129,11 @@ CREATE TABLE journal (
   updated_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX journal_open  ON journal (account_id, id) WHERE state IN ('waiting','begun');
-CREATE INDEX journal_batch ON journal (batch);
+CREATE INDEX journal_batch   ON journal (batch);
 CREATE INDEX journal_message ON journal (message_id);
+CREATE INDEX journal_account ON journal (account_id);
+CREATE INDEX journal_from    ON journal (from_folder, from_validity, from_uid) WHERE action = 'move' AND state IN ('waiting','begun');
+CREATE INDEX journal_to      ON journal (to_folder) WHERE action = 'move' AND state IN ('waiting','begun');
 
 CREATE TABLE draft (
   id              INTEGER PRIMARY KEY,
@@ -147,12 +157,15 @@ CREATE TABLE draft (
 ) STRICT;
 CREATE INDEX draft_due     ON draft (send_at) WHERE send_at IS NOT NULL;
 CREATE INDEX draft_message ON draft (message_id) WHERE message_id IS NOT NULL;
+CREATE INDEX draft_account ON draft (account_id);
+CREATE INDEX draft_list    ON draft (updated_at);
+CREATE INDEX draft_retry   ON draft (retry_of) WHERE retry_of IS NOT NULL;
 
 CREATE TABLE attempt (
   id              TEXT PRIMARY KEY,
   account_id      INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
   kind            TEXT NOT NULL CHECK (kind IN ('reply','outbound')),
-  message_id      INTEGER REFERENCES message(id) ON DELETE CASCADE,
+  message_id      INTEGER REFERENCES message(id), -- no cascade: evidence is never lost with a message
   idempotency_key TEXT NOT NULL CHECK (idempotency_key <> ''),
   key_released    INTEGER NOT NULL DEFAULT 0 CHECK (key_released IN (0,1)),
   payload_digest  BLOB NOT NULL,
@@ -196,18 +209,24 @@ CREATE TABLE attempt (
   updated_at      INTEGER NOT NULL,
   sent_at         INTEGER,
   CHECK ((kind = 'reply') = (message_id IS NOT NULL)),
+  CHECK (kind = 'outbound' OR key_released = 0),
+  CHECK (resolution IS NULL OR status = 'uncertain'),
+  CHECK ((resolution IS NULL) = (resolved_at IS NULL)),
   CHECK ((status = 'sent') = (sent_at IS NOT NULL)),
   CHECK (status IN ('sending','uncertain','sent','failed') OR handover_at IS NULL)
 ) STRICT;
 CREATE UNIQUE INDEX attempt_key ON attempt (idempotency_key) WHERE key_released = 0;
 CREATE INDEX attempt_key_all ON attempt (idempotency_key);
-CREATE INDEX attempt_list    ON attempt (created_at DESC, id);
-CREATE INDEX attempt_status  ON attempt (status, created_at DESC);
-CREATE INDEX attempt_message ON attempt (message_id, created_at DESC) WHERE message_id IS NOT NULL;
+CREATE INDEX attempt_list    ON attempt (created_at);
+CREATE INDEX attempt_status  ON attempt (status, created_at);
+CREATE INDEX attempt_open    ON attempt (status, created_at) WHERE status IN ('failed','uncertain') AND resolution IS NULL;
+CREATE INDEX attempt_message ON attempt (message_id, created_at) WHERE message_id IS NOT NULL;
 CREATE INDEX attempt_mid     ON attempt (rfc_message_id);
-CREATE INDEX attempt_lineage ON attempt (retry_of) WHERE retry_of IS NOT NULL;
-CREATE INDEX attempt_account ON attempt (account_id, created_at DESC);
+CREATE INDEX attempt_lineage ON attempt (retry_of, created_at) WHERE retry_of IS NOT NULL;
+CREATE INDEX attempt_account ON attempt (account_id, created_at);
 CREATE INDEX attempt_retry   ON attempt (next_try_at) WHERE next_try_at IS NOT NULL;
+CREATE INDEX attempt_copy    ON attempt (created_at) WHERE status = 'sent' AND copy_status = 'pending';
+CREATE INDEX attempt_record  ON attempt (created_at) WHERE bytes IS NOT NULL AND kind = 'outbound';
 
 -- The legal moves, once more, where no code can walk around them.
 CREATE TRIGGER attempt_move BEFORE UPDATE OF status ON attempt
@@ -219,6 +238,28 @@ END;
 CREATE TRIGGER attempt_born BEFORE INSERT ON attempt WHEN NEW.status <> 'pending' BEGIN
   SELECT RAISE(ABORT, 'an attempt begins as pending');
 END;
+CREATE TRIGGER attempt_kept BEFORE DELETE ON attempt
+WHEN EXISTS (SELECT 1 FROM account WHERE id = OLD.account_id) BEGIN
+  SELECT RAISE(ABORT, 'an attempt stays as long as its account');
+END;
+CREATE TRIGGER attempt_fixed BEFORE UPDATE OF id, account_id, kind, message_id, idempotency_key, payload_digest, rfc_message_id, bytes_digest, recipients, body, created_at ON attempt
+WHEN OLD.id <> NEW.id OR OLD.account_id <> NEW.account_id OR OLD.kind <> NEW.kind OR OLD.message_id IS NOT NEW.message_id
+  OR OLD.idempotency_key <> NEW.idempotency_key OR OLD.payload_digest <> NEW.payload_digest OR OLD.rfc_message_id <> NEW.rfc_message_id
+  OR OLD.bytes_digest <> NEW.bytes_digest OR OLD.recipients <> NEW.recipients OR OLD.body <> NEW.body OR OLD.created_at <> NEW.created_at BEGIN
+  SELECT RAISE(ABORT, 'what an attempt sends does not change');
+END;
+CREATE TRIGGER attempt_resolved BEFORE UPDATE OF resolution ON attempt
+WHEN OLD.resolution IS NOT NULL AND NEW.resolution IS NOT OLD.resolution BEGIN
+  SELECT RAISE(ABORT, 'a resolution is given once');
+END;
+
+-- Whom an attempt was addressed to, by mail.AddressKey.
+CREATE TABLE attempt_recipient (
+  address    TEXT NOT NULL,
+  attempt_id TEXT NOT NULL REFERENCES attempt(id) ON DELETE CASCADE,
+  PRIMARY KEY (address, attempt_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX attempt_recipient_id ON attempt_recipient (attempt_id);
 
 -- Files frozen when they were attached to a draft; they follow it into its attempt.
 CREATE TABLE attachment (

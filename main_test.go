@@ -1,0 +1,147 @@
+package main
+
+import (
+	"encoding/json"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// The one direction of imports. Each room lists the rooms of this module it may
+// import; a trailing /... stands for the room and what lies below it. What is not
+// listed is forbidden, and the reason is the comment.
+var mayImport = map[string][]string{
+	// The vocabulary knows nobody.
+	"mail": {},
+	// The one cleaning point has to be usable from everywhere.
+	"mail/safe": {},
+	// Views are data: words of the vocabulary, cleaned.
+	"mail/view": {"mail", "mail/safe"},
+	// Pure rooms: no clock, file, socket or SQL below them.
+	"mail/delivery": {"mail"},
+	"mail/compose":  {"mail"},
+	"mail/parse":    {"mail"},
+	"mail/inbound":  {"mail", "mail/parse"},
+	"mail/follow":   {"mail"},
+	// Guarded connections are shared by the two rooms that dial mail servers.
+	"mail/guard":  {"mail"},
+	"mail/submit": {"auth", "mail", "mail/guard", "mail/safe"},
+	"mail/mirror": {"auth", "mail", "mail/guard", "mail/safe"},
+	// A scripted SMTP peer for tests of submit and outbox.
+	"mail/submit/smtptest": {"mail"},
+	// Engine rooms declare the store methods they need; none imports store.
+	"mail/outbox": {"mail", "mail/compose", "mail/delivery", "mail/safe", "mail/submit", "mail/view"},
+	"mail/inbox":  {"mail", "mail/inbound", "mail/mirror", "mail/parse", "mail/safe", "mail/view"},
+	"mail/engine": {"auth", "mail/..."},
+	// The demo's servers.
+	"mail/loopback":    {"mail", "testdata/..."},
+	"testdata/mailbox": {},
+	// The only room with SQL.
+	"store": {"mail", "mail/safe", "mail/view"},
+	// Secrets and SASL.
+	"auth": {"mail", "mail/safe"},
+	// The only room that reads the environment.
+	"config": {"mail", "mail/safe"},
+	// Front ends: never SQL, never a socket, never an engine package but through
+	// their own interfaces.
+	"ui":         {"mail", "mail/safe", "mail/view", "ui/..."},
+	"ui/kit":     {"mail", "mail/safe", "mail/view"},
+	"ui/screen":  {"mail", "mail/safe", "mail/view", "ui/kit"},
+	"ui/cli":     {"config", "auth", "mail", "mail/engine", "mail/safe", "mail/view"},
+	"ui/kittest": {"mail", "mail/safe", "mail/view", "ui/kit"},
+}
+
+// Outside packages that only some rooms may import.
+var onlyIn = map[string][]string{
+	"database/sql":       {"store"},
+	"modernc.org/sqlite": {"store"},
+	"net/smtp":           {},
+	"github.com/emersion/go-imap/v2/imapclient":    {"mail/mirror"},
+	"github.com/emersion/go-imap/v2/imapserver":    {"mail/loopback"},
+	"github.com/emersion/go-smtp":                  {"mail/loopback"},
+	"github.com/zalando/go-keyring":                {"auth"},
+	"charm.land/bubbletea/v2":                      {"ui/..."},
+	"charm.land/lipgloss/v2":                       {"ui/..."},
+	"charm.land/bubbles/v2/textarea":               {"ui/..."},
+	"github.com/spf13/cobra":                       {"ui/cli"},
+	"github.com/BurntSushi/toml":                   {"config"},
+	"github.com/emersion/go-imap/v2/imapmemserver": {},
+}
+
+// Pure rooms may not import what reads a clock, a file or a socket by itself.
+var pureRooms = []string{"mail/delivery", "mail/compose", "mail/parse", "mail/inbound", "mail/view", "mail/safe", "mail/follow"}
+var impure = []string{"os", "net", "net/http", "database/sql", "os/exec", "log", "log/slog", "io/ioutil"}
+
+type listed struct {
+	ImportPath string
+	Imports    []string
+}
+
+func listPackages(t *testing.T) []listed {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...", "./testdata/...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []listed
+	dec := json.NewDecoder(strings.NewReader(string(out)))
+	for dec.More() {
+		var p listed
+		if err := dec.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+func TestImportsGoOneWay(t *testing.T) {
+	for _, p := range listPackages(t) {
+		room := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, "skrzynka"), "/")
+		if room == "" {
+			continue // main is the only place that knows them all
+		}
+		allowed, ok := roomRule(room)
+		if !ok {
+			t.Errorf("%s: a room without a rule: say in mayImport what it may import, and why", room)
+			continue
+		}
+		for _, imp := range p.Imports {
+			if rest, ok := strings.CutPrefix(imp, "skrzynka/"); ok && !matches(allowed, rest) {
+				t.Errorf("%s imports %s, against the direction of imports", room, rest)
+			}
+			if rooms, ok := onlyIn[imp]; ok && !matches(rooms, room) {
+				t.Errorf("%s imports %s, which only %v may", room, imp, rooms)
+			}
+			if matches(pureRooms, room) && matches(impure, imp) {
+				t.Errorf("%s is pure and imports %s", room, imp)
+			}
+		}
+	}
+}
+
+// roomRule finds the rule of a room, or of the nearest room above it.
+func roomRule(room string) ([]string, bool) {
+	for r := room; ; {
+		if allowed, ok := mayImport[r]; ok {
+			return allowed, true
+		}
+		i := strings.LastIndexByte(r, '/')
+		if i < 0 {
+			return nil, false
+		}
+		r = r[:i]
+	}
+}
+
+func matches(rules []string, room string) bool {
+	for _, r := range rules {
+		if r == room {
+			return true
+		}
+		if below, ok := strings.CutSuffix(r, "/..."); ok && (room == below || strings.HasPrefix(room, below+"/")) {
+			return true
+		}
+	}
+	return false
+}

@@ -2,11 +2,15 @@ package loopback
 
 import (
 	"bytes"
+	"io"
 	netmail "net/mail"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	gomessage "github.com/emersion/go-message"
+	_ "github.com/emersion/go-message/charset"
 )
 
 var sampleNow = time.Date(2026, 11, 30, 22, 0, 0, 0, time.FixedZone("CET", 3600))
@@ -188,6 +192,54 @@ func TestExpand(t *testing.T) {
 			}
 			if string(m.Raw) != row.want || strings.Join(m.Flags, " ") != row.flags || m.Date.Sub(sampleNow) != row.age {
 				t.Errorf("got %q, %v, %v", m.Raw, m.Flags, m.Date.Sub(sampleNow))
+			}
+		})
+	}
+}
+
+// The parts of the messages that have several, as a MIME reader sees them.
+func TestSampleParts(t *testing.T) {
+	for _, row := range []struct {
+		file string
+		want string
+	}{
+		{"inbox/newsletter.eml", "text/plain text/html"},
+		{"inbox/html-only.eml", "text/html"},
+		{"inbox/attachment-pdf.eml", "text/plain application/pdf=Invoice 2071.pdf"},
+		{"inbox/attachment-photo.eml", "text/plain image/png=latarnia o świcie (klif).png"},
+		{"inbox/attachment-csv.eml", "text/plain text/csv=november.csv"},
+		{"inbox/attachment-invite.eml", "text/plain text/calendar application/ics=invite.ics"},
+		{"inbox/attachment-forwarded.eml", "text/plain message/rfc822=Dredging next to the pier.eml"},
+		{"inbox/bounce.eml", "text/plain message/delivery-status text/rfc822-headers"},
+		{"inbox/delay.eml", "text/plain message/delivery-status text/rfc822-headers"},
+		{"archive/library.eml", "text/plain text/html"},
+	} {
+		t.Run(row.file, func(t *testing.T) {
+			entity, err := gomessage.Read(bytes.NewReader(find(t, row.file).Raw))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			err = entity.Walk(func(_ []int, part *gomessage.Entity, err error) error {
+				if err != nil {
+					return err
+				}
+				kind, _, err := part.Header.ContentType()
+				if err != nil || strings.HasPrefix(kind, "multipart/") {
+					return err
+				}
+				if _, params, err := part.Header.ContentDisposition(); err == nil && params["filename"] != "" {
+					kind += "=" + params["filename"]
+				}
+				got = append(got, kind)
+				n, err := io.Copy(io.Discard, part.Body)
+				if n == 0 {
+					t.Errorf("%s is empty", kind)
+				}
+				return err
+			})
+			if err != nil || strings.Join(got, " ") != row.want {
+				t.Errorf("parts %q (%v), want %q", got, err, row.want)
 			}
 		})
 	}

@@ -65,6 +65,11 @@ func get(fields []Field, name string) string {
 	return ""
 }
 
+// fold compares field names without case; most differ in length or at once.
+func fold(a, b string) bool {
+	return len(a) == len(b) && a[0]|0x20 == b[0]|0x20 && strings.EqualFold(a, b)
+}
+
 func newHeaders(b block) Headers {
 	h := Headers{Fields: b.fields, Cut: b.cut}
 	var subject, date, messageID, listID, auto, contentType bool
@@ -80,49 +85,49 @@ func newHeaders(b block) Headers {
 			continue
 		}
 		switch n := f.Name; {
-		case strings.EqualFold(n, "From"):
+		case fold(n, "From"):
 			h.From = appendAddresses(h.From, f.Value)
-		case strings.EqualFold(n, "Sender"):
+		case fold(n, "Sender"):
 			h.Sender = appendAddresses(h.Sender, f.Value)
-		case strings.EqualFold(n, "Reply-To"):
+		case fold(n, "Reply-To"):
 			h.ReplyTo = appendAddresses(h.ReplyTo, f.Value)
-		case strings.EqualFold(n, "To"):
+		case fold(n, "To"):
 			h.To = appendAddresses(h.To, f.Value)
-		case strings.EqualFold(n, "Cc"):
+		case fold(n, "Cc"):
 			h.Cc = appendAddresses(h.Cc, f.Value)
-		case strings.EqualFold(n, "Bcc"):
+		case fold(n, "Bcc"):
 			h.Bcc = appendAddresses(h.Bcc, f.Value)
-		case strings.EqualFold(n, "Subject"):
+		case fold(n, "Subject"):
 			if first(&subject) {
 				h.Subject = DecodeText(f.Value)
 			}
-		case strings.EqualFold(n, "Date"):
+		case fold(n, "Date"):
 			if first(&date) {
 				h.Date, h.DateOK = Date(f.Value)
 			}
-		case strings.EqualFold(n, "Message-ID"):
+		case fold(n, "Message-ID"):
 			if first(&messageID) {
 				if ids := MessageIDs(f.Value); len(ids) > 0 {
 					h.MessageID = ids[0]
 				}
 			}
-		case strings.EqualFold(n, "In-Reply-To"):
+		case fold(n, "In-Reply-To"):
 			if h.InReplyTo == nil {
 				h.InReplyTo = MessageIDs(f.Value)
 			}
-		case strings.EqualFold(n, "References"):
+		case fold(n, "References"):
 			if h.References == nil {
 				h.References = MessageIDs(f.Value)
 			}
-		case strings.EqualFold(n, "List-Id"):
+		case fold(n, "List-Id"):
 			if first(&listID) {
 				h.ListID = listIdentifier(f.Value)
 			}
-		case strings.EqualFold(n, "Auto-Submitted"):
+		case fold(n, "Auto-Submitted"):
 			if first(&auto) {
 				h.AutoSubmitted = keyword(f.Value)
 			}
-		case strings.EqualFold(n, "Content-Type"):
+		case fold(n, "Content-Type"):
 			if first(&contentType) {
 				h.ContentType, h.Params = MediaType(f.Value)
 			}

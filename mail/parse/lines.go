@@ -77,11 +77,14 @@ func Snippet(text string, n int) string {
 	lines := Lines(text)
 	var out []rune
 	for i, l := range lines {
-		if l.Depth > 0 || introducesQuote(lines, i) || isRule(l.Text) {
+		if l.Depth > 0 || introducesQuote(lines, i) || isRule(l.Text) || listsLink(l.Text) {
 			continue
 		}
 		for _, w := range strings.Fields(l.Text) {
-			if isFootnote(w) {
+			if j := strings.LastIndexByte(w, '['); j >= 0 && isFootnote(w[j:]) {
+				w = w[:j]
+			}
+			if w == "" {
 				continue
 			}
 			if len(out) > 0 {
@@ -140,6 +143,13 @@ func isRule(s string) bool {
 		}
 	}
 	return true
+}
+
+// listsLink reports whether a line is one of the links listed under a text
+// that was HTML.
+func listsLink(s string) bool {
+	mark, url, ok := strings.Cut(s, " ")
+	return ok && isFootnote(mark) && strings.Contains(url, ":") && !strings.Contains(url, " ")
 }
 
 func isFootnote(w string) bool {

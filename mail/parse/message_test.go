@@ -242,7 +242,7 @@ func TestSnippet(t *testing.T) {
 		{"without what introduces a quote", "On Monday, Jan wrote:\n> old\n\nNew words\n", 50, "New words"},
 		{"introduced over two lines", "On 2 March 2026 at 10:12, Jan Kowalski\n<jan@example.org> wrote:\n\n> old\n\nYes.\n", 50, "Yes."},
 		{"without the signature", "Hi\n-- \nJan Kowalski\n", 50, "Hi"},
-		{"without rules and footnotes", "-----\n=====\nRead this [1] now\n", 50, "Read this now"},
+		{"without rules and footnotes", "-----\n=====\nRead this [1] now[2]\n\n[1] https://a.example\n", 50, "Read this now"},
 		{"nothing", "", 50, ""},
 		{"no room", "abc", 0, ""},
 	}

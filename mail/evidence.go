@@ -109,7 +109,8 @@ type Evidence struct {
 	Recipients   int               `json:"recipients,omitempty"` // envelope recipients, repeats included
 	Results      []RecipientResult `json:"results,omitempty"`
 	AllRefused   bool              `json:"all_refused,omitempty"` // every RCPT was answered with a refusal
-	ProviderMsg  string            `json:"provider_message_id,omitempty"`
+	ProviderID   string            `json:"queue_id,omitempty"`            // the id the server gave the message in its final reply; untrusted
+	ProviderMsg  string            `json:"provider_message_id,omitempty"` // the Message-ID it named there, brackets included; untrusted
 	Steps        []StepMark        `json:"steps,omitempty"`
 	RecoveredAt  time.Time         `json:"recovered_at,omitzero"`
 	AcceptedLate bool              `json:"accepted_late,omitempty"` // a probe proved acceptance of an uncertain attempt later

@@ -108,7 +108,7 @@ type Evidence struct {
 	Partial      bool              `json:"partial,omitempty"`    // policy partial was in force
 	Recipients   int               `json:"recipients,omitempty"` // envelope recipients, repeats included
 	Results      []RecipientResult `json:"results,omitempty"`
-	AllRefused   bool              `json:"all_refused,omitempty"` // every RCPT was answered with a refusal
+	AllRefused   bool              `json:"all_refused,omitempty"`         // every RCPT was answered with a refusal
 	ProviderID   string            `json:"queue_id,omitempty"`            // the id the server gave the message in its final reply; untrusted
 	ProviderMsg  string            `json:"provider_message_id,omitempty"` // the Message-ID it named there, brackets included; untrusted
 	Steps        []StepMark        `json:"steps,omitempty"`

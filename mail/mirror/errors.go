@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/emersion/go-imap/v2"
 
@@ -131,8 +132,14 @@ func handshakeError(ctx context.Context, server string, err error) *mail.Error {
 		return tlsError(server, "its certificate has expired or is not valid yet", err)
 	case errors.As(err, &cert):
 		return tlsError(server, "its certificate is not trusted", err)
-	case guard.KindOf(err) == guard.KindTimeout:
+	case guard.KindOf(err) == guard.KindTimeout, hungUp(err):
 		return lost(server, "agreeing on TLS", err, "")
 	}
 	return tlsError(server, "the TLS handshake failed", err)
+}
+
+// hungUp reports whether the connection itself ended, which a TLS alert is not.
+func hungUp(err error) bool {
+	var g *guard.Error
+	return errors.As(err, &g) && g.Kind == guard.KindLost || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }

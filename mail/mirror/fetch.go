@@ -91,14 +91,15 @@ func (s *Session) fetch(set imap.UIDSet, opts *imap.FetchOptions, limit int64, f
 	}
 	var held *Fetched
 	for msg := cmd.Next(); msg != nil; msg = cmd.Next() {
-		f, err := collect(msg, limit)
-		if err != nil {
-			return stop(err)
-		}
 		if held != nil {
 			if err := s.deliver(*held, fn); err != nil {
 				return stop(err)
 			}
+			held = nil
+		}
+		f, err := collect(msg, limit)
+		if err != nil {
+			return stop(err)
 		}
 		held = &f
 		s.w.begin(midBudget + limit)

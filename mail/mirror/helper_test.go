@@ -138,8 +138,11 @@ func message(id, body string) string {
 type script struct {
 	t    testing.TB
 	opts Options
-	mu   sync.Mutex
-	seen []string // command lines of all connections
+	play func(*peer)
+
+	mu    sync.Mutex
+	seen  []string // command lines of all connections
+	notes []string
 }
 
 // peer is the server's end of one connection.
@@ -159,7 +162,7 @@ func startScript(t testing.TB, security mail.Security, play func(*peer)) *script
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &script{t: t, opts: options(l.Addr(), roots, security)}
+	s := &script{t: t, opts: options(l.Addr(), roots, security), play: play}
 	var running sync.WaitGroup
 	var conns sync.Map
 	running.Go(func() {
@@ -176,7 +179,7 @@ func startScript(t testing.TB, security mail.Security, play func(*peer)) *script
 					p.Conn = tls.Server(c, cfg)
 				}
 				p.r = bufio.NewReader(p.Conn)
-				play(p)
+				s.play(p)
 			})
 		}
 	})
@@ -191,6 +194,19 @@ func startScript(t testing.TB, security mail.Security, play func(*peer)) *script
 // say writes lines; CRLF is added to each.
 func (p *peer) say(lines ...string) {
 	_, _ = io.WriteString(p.Conn, strings.Join(lines, "\r\n")+"\r\n")
+}
+
+// note keeps a line for the test, heard returns those kept.
+func (s *script) note(line string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.notes = append(s.notes, line)
+}
+
+func (s *script) heard() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string(nil), s.notes...)
 }
 
 // raw writes text as it is.

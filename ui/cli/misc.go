@@ -37,7 +37,7 @@ func (a *app) auditCommand() *cobra.Command {
 	var subject string
 	var limit int
 	c := &cobra.Command{Use: "audit", Short: "Show what happened, when, who did it and why", Args: cobra.NoArgs,
-		Long: "Prints the timeline of everything, or of one thing: attempt:ID, message:ID,\ncontact:ADDRESS, account:NAME."}
+		Long: "Prints the timeline, newest first, of everything or of one thing: attempt:ID,\nmessage:ID, contact:ADDRESS, plan:ID."}
 	c.Flags().StringVar(&subject, "subject", "", "only what concerns this thing (`ID`)")
 	c.Flags().IntVar(&limit, "limit", 200, "at most `N` entries")
 	c.RunE = a.run(func(cmd *cobra.Command, args []string) error {

@@ -149,3 +149,12 @@ func downloadLine(lines *bufio.Scanner, home string) string {
 	}
 	return ""
 }
+
+// Lookup answers for the few variables that other packages are handed a way to
+// ask for; it is "" for every other name.
+func (e Env) Lookup(name string) string {
+	if name == "DBUS_SESSION_BUS_ADDRESS" {
+		return e.DBus
+	}
+	return ""
+}

@@ -39,6 +39,9 @@ type Attempt struct {
 	CreatedAt         time.Time            `json:"created_at"`
 	UpdatedAt         time.Time            `json:"updated_at"`
 	SentAt            *time.Time           `json:"sent_at"`
+	NextTryAt         *time.Time           `json:"next_try_at,omitempty"`    // the outbox tries again by itself then
+	AutoTries         int                  `json:"auto_tries,omitempty"`     // automatic tries that led to this attempt
+	AutoTriesMax      int                  `json:"auto_tries_max,omitempty"` // how many the outbox makes at most
 
 	// For the screens: one sentence about what is known, one of advice.
 	Says   safe.Text `json:"says,omitzero"`

@@ -1,5 +1,7 @@
 package view
 
+import "skrzynka/mail"
+
 // Topic says what kind of stored thing changed.
 type Topic string
 
@@ -24,6 +26,7 @@ type Change struct {
 	Account  string
 	ID       string
 	Progress *SyncProgress
+	Err      *mail.Error // what a background task has to say, nil for nothing
 }
 
 // Question is what a policy check answers before a send: whether a person must

@@ -56,10 +56,13 @@ type Options struct {
 	Account string // "" for the default, or for all where that makes sense
 }
 
-// Demo says where a running demo is.
+// Demo says where a running demo is. Addresses are host:port.
 type Demo struct {
 	Config string `json:"config"`
 	State  string `json:"state"`
+	IMAP   string `json:"imap"`
+	SMTP   string `json:"smtp"`
+	CAFile string `json:"ca_file"`
 }
 
 // Accounts changes the configuration and the keyring.

@@ -47,7 +47,7 @@ func TestJSON(t *testing.T) {
 		{"audit", setup{}, "audit", `[{"id":1,"at":"2026-11-30T22:30:00Z","actor":"worker","action":"attempt.settled","subject":"attempt:1","why":"250 ok","from":"sending","to":"sent"}]`},
 		{"doctor", setup{engine: fake{checks: []view.Check{{Name: "keyring", Fix: "Start one."}}}}, "doctor",
 			`{"ok":false,"checks":[{"name":"keyring","ok":false,"found":"","fix":"Start one."}]}`},
-		{"demo serve", setup{}, "demo serve", `{"config":"/tmp/d/config.toml","state":"/tmp/d/state"}`},
+		{"demo serve", setup{}, "demo serve", `{"config":"/tmp/d/config.toml","state":"/tmp/d/state","imap":"127.0.0.1:1","smtp":"127.0.0.1:2","ca_file":"/tmp/d/ca.pem"}`},
 	}
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {
@@ -198,7 +198,7 @@ func TestGlobalFlags(t *testing.T) {
 	if got = exec(t, setup{demoErr: &mail.Error{Code: mail.CodeInternal, Text: "No terminal."}}, "demo"); got.interactive != "demo" || got.code != 1 {
 		t.Errorf("demo: %+v", got)
 	}
-	if got = exec(t, setup{}, "demo", "serve"); got.out != "/tmp/d/config.toml\n" {
+	if got = exec(t, setup{}, "demo", "serve"); got.out != `{"config":"/tmp/d/config.toml","state":"/tmp/d/state","imap":"127.0.0.1:1","smtp":"127.0.0.1:2","ca_file":"/tmp/d/ca.pem"}`+"\n" {
 		t.Errorf("demo serve prints %q", got.out)
 	}
 }

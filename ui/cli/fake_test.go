@@ -275,7 +275,7 @@ func exec(t *testing.T, s setup, args ...string) *run {
 			return s.demoErr
 		},
 		ServeDemo: func(_ context.Context, _ Options, ready func(Demo) error) error {
-			return ready(Demo{Config: "/tmp/d/config.toml", State: "/tmp/d/state"})
+			return ready(Demo{Config: "/tmp/d/config.toml", State: "/tmp/d/state", IMAP: "127.0.0.1:1", SMTP: "127.0.0.1:2", CAFile: "/tmp/d/ca.pem"})
 		},
 	})
 	r.out, r.err = out.String(), errs.String()

@@ -23,10 +23,12 @@ func (a *app) demoCommand() *cobra.Command {
 		}
 		return a.RunDemo(cmd.Context(), a.opts)
 	})
-	serve := &cobra.Command{Use: "serve", Short: "Run the demo's servers alone until interrupted, and print the configuration's path", Args: cobra.NoArgs}
+	serve := &cobra.Command{Use: "serve", Short: "Run the demo's servers alone until interrupted", Args: cobra.NoArgs,
+		Long: "Prints one line of JSON, which names the configuration to use with --config, the\nservers' addresses and their certificate authority, and serves until interrupted."}
 	serve.RunE = a.run(func(cmd *cobra.Command, _ []string) error {
 		return a.ServeDemo(cmd.Context(), a.opts, func(d Demo) error {
-			return a.print(d, func(p *page) { p.line(d.Config) })
+			a.json = true // the line is for programs in any case
+			return a.print(d, nil)
 		})
 	})
 	c.AddCommand(serve)

@@ -80,8 +80,8 @@ func Row(base Style, w int, cells ...Cell) string {
 		if used >= w {
 			break
 		}
-		text := Clip(c.Text, w-used)
-		used += Width(text)
+		text, n := clip(c.Text, w-used)
+		used += n
 		out += c.Style.On(base).Paint(text)
 	}
 	return out + base.Paint(Spaces(w-used))

@@ -269,3 +269,14 @@ func (l *List[R, K]) settle() {
 }
 
 func clamp(n, lo, hi int) int { return max(lo, min(n, hi)) }
+
+// WheelStep is how many rows or lines one turn of the mouse wheel moves.
+func WheelStep(msg tea.MouseWheelMsg) int {
+	switch msg.Button {
+	case tea.MouseWheelUp:
+		return -3
+	case tea.MouseWheelDown:
+		return 3
+	}
+	return 0
+}

@@ -131,7 +131,7 @@ func (m *Menu) View(w, h int) string {
 		line = t.Faint.Paint(Fit(m.Placeholder, max(1, in-2)))
 	}
 	m.x = x + 4
-	lines := []string{t.Accent.Paint(t.Glyph.Pointer) + " " + line}
+	lines := []string{t.Faint.Paint("/") + " " + line}
 	m.rows = max(1, min(h-3, max(len(m.Items), 1)))
 	m.top = clamp(clamp(m.top, m.at-m.rows+1, m.at), 0, max(0, len(m.found)-m.rows))
 	for i := m.top; i < len(m.found) && i < m.top+m.rows; i++ {

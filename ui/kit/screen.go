@@ -74,12 +74,16 @@ func After(d time.Duration, msg tea.Msg) tea.Cmd {
 // ThemeChanged tells screens to drop what they painted ahead.
 type ThemeChanged struct{}
 
+// Resized tells screens that the size of the screen changed; View gives the size.
+type Resized struct{}
+
 // Kind names a kind of page.
 type Kind string
 
 // The kinds of page.
 const (
 	KindMail      Kind = "mail"      // folders, list and reader; ID is a folder's id, "" for the unified inbox
+	KindSearch    Kind = "search"    // ID is the query
 	KindMessage   Kind = "message"   // ID is a message's id
 	KindRaw       Kind = "raw"       // ID is a message's id
 	KindCompose   Kind = "compose"   // ID is a draft's id
@@ -199,4 +203,23 @@ func Call(f func(ctx context.Context) (tea.Msg, error)) tea.Cmd {
 		}
 		return msg
 	}
+}
+
+// Shift moves a mouse message into the coordinates of a part of the screen.
+func Shift(msg tea.MouseMsg, dx, dy int) tea.Msg {
+	switch m := msg.(type) {
+	case tea.MouseClickMsg:
+		m.X, m.Y = m.X+dx, m.Y+dy
+		return m
+	case tea.MouseWheelMsg:
+		m.X, m.Y = m.X+dx, m.Y+dy
+		return m
+	case tea.MouseMotionMsg:
+		m.X, m.Y = m.X+dx, m.Y+dy
+		return m
+	case tea.MouseReleaseMsg:
+		m.X, m.Y = m.X+dx, m.Y+dy
+		return m
+	}
+	return msg
 }

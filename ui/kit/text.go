@@ -2,6 +2,7 @@ package kit
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -40,36 +41,44 @@ func Width(s string) int {
 
 // Clip shortens one line to at most w cells and marks a cut with "…".
 func Clip(s string, w int) string {
-	switch {
-	case w <= 0:
-		return ""
-	case len(s) <= w && ascii(s):
-		return s
-	case ansi.StringWidth(s) <= w:
-		return s
+	c, _ := clip(s, w)
+	return c
+}
+
+// cellBytes is more than any cell of cleaned text holds. A line longer than its
+// room in cells times this is cut before it is measured: a subject of a mebibyte
+// costs no more than a short one.
+const cellBytes = 64
+
+// clip is Clip with the width of what it returns.
+func clip(s string, w int) (string, int) {
+	if w <= 0 {
+		return "", 0
 	}
-	return ansi.Truncate(s, w, "…")
+	if limit := (w + 1) * cellBytes; len(s) > limit && strings.IndexByte(s[:limit], 0x1b) < 0 {
+		for !utf8.RuneStart(s[limit]) {
+			limit--
+		}
+		s = s[:limit]
+	}
+	n := Width(s)
+	if n <= w {
+		return s, n
+	}
+	s = ansi.Truncate(s, w, "…")
+	return s, Width(s)
 }
 
 // Fit makes one line exactly w cells: clipped, or filled with spaces.
 func Fit(s string, w int) string {
-	if w <= 0 {
-		return ""
-	}
-	c := Clip(s, w)
-	if n := w - Width(c); n > 0 {
-		return c + Spaces(n)
-	}
-	return c
+	c, n := clip(s, w)
+	return c + Spaces(w-n)
 }
 
 // FitRight is Fit with the text at the right edge.
 func FitRight(s string, w int) string {
-	c := Clip(s, w)
-	if n := w - Width(c); n > 0 {
-		return Spaces(n) + c
-	}
-	return c
+	c, n := clip(s, w)
+	return Spaces(w-n) + c
 }
 
 const blank = "                                                                                                                                "
@@ -170,13 +179,19 @@ func Overlay(base, box string, x, y int) string {
 		if row < 0 || row >= len(lines) {
 			continue
 		}
-		w, ow := Width(lines[row]), Width(over)
+		w := Width(lines[row])
+		over = Clip(over, w-x)
+		ow := Width(over)
 		left := ansi.Truncate(lines[row], x, "")
 		left += "\x1b[m" + Spaces(x-Width(left))
 		right := ""
 		if x+ow < w {
+			room := w - x - ow
 			right = ansi.TruncateLeft(lines[row], x+ow, "")
-			right = Spaces(w-x-ow-Width(right)) + right
+			if Width(right) > room { // the cut went through a wide character
+				right = ansi.TruncateLeft(lines[row], x+ow+1, "")
+			}
+			right = Spaces(room-Width(right)) + right
 		}
 		lines[row] = left + over + "\x1b[m" + right
 	}

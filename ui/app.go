@@ -1,0 +1,256 @@
+// Package ui is the terminal interface: one Bubble Tea model that owns the
+// size, the focus, the stack of pages, keys, dialogs and notices. Pages live in
+// ui/screen, what they share in ui/kit.
+package ui
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"skrzynka/mail"
+	"skrzynka/mail/view"
+	"skrzynka/ui/kit"
+	"skrzynka/ui/screen/mailbox"
+	"skrzynka/ui/screen/raw"
+)
+
+// Engine is everything the screens call, and what the app itself does.
+type Engine interface {
+	mailbox.Engine
+	raw.Engine
+
+	Subscribe(buffer int) (<-chan view.Change, func())
+	SyncNow()
+	Undo(ctx context.Context) (what string, err error)
+}
+
+// Deps is what the interface is made from.
+type Deps struct {
+	Engine Engine
+	Clock  mail.Clock     // nil: the machine's
+	Zone   *time.Location // nil: the machine's
+
+	Theme   string            // "auto", "dark" or "light"
+	Palette map[string]string // single colours by role, see kit.Roles
+	NoColor bool
+	ASCII   bool
+	Keys    map[string]string // action id to key, see ValidateKeys
+
+	Editor      string
+	DownloadDir string
+	DemoNote    string                 // shown in the header when not empty
+	Open        func(url string) error // shows a link in the browser; may be nil
+	Start       kit.Page               // the first page; zero is the mail
+	// Crash is given a report when a screen panics, before the terminal is
+	// restored and the program ends; it has no text of any mail.
+	Crash func(report []byte)
+	// After replaces the timer in tests.
+	After func(d time.Duration, msg tea.Msg) tea.Cmd
+}
+
+// App is the root model.
+type App struct {
+	deps   Deps
+	env    *kit.Env
+	engine Engine
+
+	w, h     int
+	stack    []entry
+	dialogs  []shown
+	keys     kit.Resolver
+	notice   notice
+	prompt   *prompt
+	counts   kit.Load[view.Counts]
+	progress map[string]view.SyncProgress
+
+	changes  <-chan view.Change
+	stop     func()
+	waiting  map[view.Topic]view.Change
+	throttle bool
+	area     rect // of the page, in the last frame
+}
+
+type entry struct {
+	page   kit.Page
+	screen kit.Screen
+}
+
+type shown struct {
+	dialog kit.Dialog
+	area   rect
+}
+
+type rect struct{ x, y, w, h int }
+
+// New makes the root model. The error names a key or colour of the
+// configuration that cannot be used.
+func New(d Deps) (*App, error) {
+	if d.Clock == nil {
+		d.Clock = mail.SystemClock{}
+	}
+	if d.Zone == nil {
+		d.Zone = time.Local
+	}
+	if d.After == nil {
+		d.After = kit.After
+	}
+	if d.Start.Kind == "" {
+		d.Start.Kind = kit.KindMail
+	}
+	if err := ValidateKeys(d.Keys); err != nil {
+		return nil, err
+	}
+	if err := kit.CheckPalette(d.Palette); err != nil {
+		return nil, err
+	}
+	keys, err := kit.ParseKeymap(d.Keys)
+	if err != nil {
+		return nil, err
+	}
+	a := &App{deps: d, engine: d.Engine, progress: map[string]view.SyncProgress{}, waiting: map[view.Topic]view.Change{}}
+	a.env = &kit.Env{Clock: d.Clock, Zone: d.Zone, Keys: keys, Editor: d.Editor, DownloadDir: d.DownloadDir, Open: d.Open, After: d.After,
+		Theme: kit.NewTheme(kit.ThemeOptions{Dark: d.Theme != "light", NoColor: d.NoColor, ASCII: d.ASCII, Palette: d.Palette})}
+	return a, nil
+}
+
+// Run shows the interface until it is quit or ctx ends.
+func Run(ctx context.Context, d Deps) error {
+	app, err := New(d)
+	if err != nil {
+		return err
+	}
+	defer app.unsubscribe()
+	if _, err = tea.NewProgram(app, tea.WithContext(ctx)).Run(); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("the terminal interface ended: %w", err)
+	}
+	return nil
+}
+
+// Init implements tea.Model.
+func (a *App) Init() tea.Cmd {
+	a.changes, a.stop = a.engine.Subscribe(64)
+	cmds := []tea.Cmd{a.open(a.deps.Start, false), a.readCounts(), a.wait(), a.minute()}
+	if a.deps.Theme == "" || a.deps.Theme == "auto" {
+		cmds = append(cmds, tea.RequestBackgroundColor)
+	}
+	return tea.Batch(cmds...)
+}
+
+func (a *App) unsubscribe() {
+	if a.stop != nil {
+		a.stop()
+		a.stop = nil
+	}
+}
+
+func (a *App) readCounts() tea.Cmd {
+	return a.counts.Start(func(ctx context.Context) (view.Counts, error) { return a.engine.Counts(ctx) })
+}
+
+func (a *App) top() kit.Screen {
+	if len(a.stack) == 0 {
+		return nil
+	}
+	return a.stack[len(a.stack)-1].screen
+}
+
+// Update implements tea.Model. A panic of a screen is reported and goes on to
+// Bubble Tea, which restores the terminal and ends the program.
+func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	defer a.report()
+	return a, a.update(msg)
+}
+
+func (a *App) report() {
+	r := recover()
+	if r == nil {
+		return
+	}
+	if a.deps.Crash != nil {
+		// The panic's own words may quote a mail: its type and the stack do not.
+		a.deps.Crash(fmt.Appendf(nil, "panic of type %T at %s\n\n%s", r, a.env.Now().Format(time.RFC3339), debug.Stack()))
+	}
+	panic(r)
+}
+
+func (a *App) update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case nil, tea.KeyReleaseMsg:
+		return nil
+	case tea.WindowSizeMsg:
+		a.w, a.h = msg.Width, msg.Height
+		return a.broadcast(kit.Resized{})
+	case tea.KeyPressMsg:
+		return a.key(msg)
+	case tea.PasteMsg:
+		return a.paste(msg)
+	case tea.MouseMsg:
+		return a.mouse(msg)
+	case tea.BackgroundColorMsg:
+		if a.deps.Theme == "" || a.deps.Theme == "auto" {
+			return a.retheme(func(o *kit.ThemeOptions) { o.Dark = msg.IsDark() })
+		}
+		return nil
+	case tea.ColorProfileMsg:
+		return a.retheme(func(o *kit.ThemeOptions) { o.NoColor = a.deps.NoColor || msg.Profile <= colorprofile.ASCII })
+	case kit.Navigate:
+		return a.navigate(msg)
+	case kit.Notice:
+		return a.show(msg)
+	case expired:
+		a.notice.expire(msg)
+		return nil
+	case kit.ShowDialog:
+		a.dialogs = append(a.dialogs, shown{dialog: msg.Dialog})
+		return nil
+	case changed:
+		return tea.Batch(a.change(msg), a.wait())
+	case view.Change:
+		return a.change(changed{msg})
+	case flush:
+		return a.flush()
+	case minute:
+		return a.minute() // ages on the screen are drawn anew
+	}
+	if a.counts.Take(msg) {
+		return nil
+	}
+	return a.broadcast(msg)
+}
+
+// broadcast hands a message to every live page and dialog: results find their
+// own by generation.
+func (a *App) broadcast(msg tea.Msg) tea.Cmd {
+	cmds := make([]tea.Cmd, 0, len(a.stack)+len(a.dialogs))
+	for _, e := range a.stack {
+		cmds = append(cmds, e.screen.Update(msg))
+	}
+	for i := 0; i < len(a.dialogs); i++ {
+		cmd, done := a.dialogs[i].dialog.Update(msg)
+		cmds = append(cmds, cmd)
+		if done {
+			a.dialogs = append(a.dialogs[:i], a.dialogs[i+1:]...)
+			i--
+		}
+	}
+	return tea.Batch(cmds...)
+}
+
+func (a *App) retheme(edit func(*kit.ThemeOptions)) tea.Cmd {
+	o := a.env.Theme.ThemeOptions
+	edit(&o)
+	if o.Dark == a.env.Theme.Dark && o.NoColor == a.env.Theme.NoColor {
+		return nil
+	}
+	*a.env.Theme = *kit.NewTheme(o)
+	return a.broadcast(kit.ThemeChanged{})
+}
+
+type minute struct{}
+
+func (a *App) minute() tea.Cmd { return a.env.After(time.Minute, minute{}) }

@@ -1,0 +1,101 @@
+package ui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"skrzynka/ui/kit"
+)
+
+// notice is what the foot of the screen says for a while.
+type notice struct {
+	kit.Notice
+	on  bool
+	gen int
+}
+
+type expired struct{ gen int }
+
+const noticeTime = 5 * time.Second
+
+// show replaces the notice. An error stays until the next key; the rest goes by
+// itself.
+func (a *App) show(n kit.Notice) tea.Cmd {
+	a.notice.Notice, a.notice.on = n, true
+	a.notice.gen++
+	if n.Level == kit.Bad {
+		return nil
+	}
+	return a.env.After(noticeTime, expired{a.notice.gen})
+}
+
+func (n *notice) expire(e expired) {
+	if e.gen == n.gen {
+		n.on = false
+	}
+}
+
+// key takes an error away: it has been seen.
+func (n *notice) key() {
+	if n.Level == kit.Bad {
+		n.on = false
+	}
+}
+
+func (n *notice) cell(t *kit.Theme) (glyph string, style kit.Style) {
+	switch n.Level {
+	case kit.Bad:
+		return t.Glyph.Failed, t.Bad
+	case kit.Warn:
+		return "!", t.Warn
+	case kit.Good:
+		return t.Glyph.Sent, t.Good
+	}
+	return t.Glyph.Dot, t.Info
+}
+
+// prompt is the search line at the foot of the screen.
+type prompt struct {
+	input kit.Input
+	from  kit.Page // searching again from a result replaces it
+}
+
+func (a *App) search() tea.Cmd {
+	p := &prompt{}
+	p.input.Placeholder = "words, from: to: subject: is:unread has:attachment before: in: status:uncertain"
+	if n := len(a.stack); n > 0 && a.stack[n-1].page.Kind == kit.KindSearch {
+		p.from = a.stack[n-1].page
+		p.input.Set(p.from.ID)
+	}
+	a.prompt = p
+	return nil
+}
+
+func (a *App) promptKey(msg tea.KeyPressMsg) tea.Cmd {
+	switch msg.String() {
+	case "esc", "ctrl+c":
+		a.prompt = nil
+	case "enter":
+		p := a.prompt
+		a.prompt = nil
+		query := p.input.Value()
+		if query == "" {
+			return nil
+		}
+		page := kit.Page{Kind: kit.KindSearch, ID: query}
+		if p.from.Kind != "" {
+			return kit.Replace(page)
+		}
+		return kit.Open(page)
+	case "backspace":
+		if p := a.prompt; p.input.Empty() {
+			a.prompt = nil
+			return nil
+		}
+		a.prompt.input.Update(msg)
+	default:
+		a.prompt.input.Update(msg)
+	}
+	return nil
+}

@@ -117,3 +117,12 @@ type JournalEntry struct {
 	Tries     int
 	CreatedAt time.Time
 }
+
+// LocalFolder is what is stored of a folder, as a pass over it needs it.
+type LocalFolder struct {
+	Folder
+	LastUID  uint32 // the highest UID stored under the current UIDVALIDITY
+	Count    int    // messages stored under it and not known to be gone, quarantined ones included
+	Bodyless int    // messages without their body
+	ReRead   bool   // rows of an older UIDVALIDITY wait to be matched
+}

@@ -58,9 +58,9 @@ func (s *Store) AppendAudit(ctx context.Context, e mail.AuditEntry) error {
 	})
 }
 
-const auditColumns = `a.id, a.at, a.actor, coalesce(c.name,''), a.action, a.subject, a.why, a.from_state, a.to_state,
-	(SELECT group_concat(r.subject, char(10)) FROM audit_related r WHERE r.audit_id = a.id)
-	FROM audit a LEFT JOIN account c ON c.id = a.account_id`
+const auditColumns = `u.id, u.at, u.actor, coalesce(c.name,''), u.action, u.subject, u.why, u.from_state, u.to_state,
+	(SELECT group_concat(r.subject, char(10)) FROM audit_related r WHERE r.audit_id = u.id)
+	FROM audit u LEFT JOIN account c ON c.id = u.account_id`
 
 // Audit returns lines of history, newest first: those whose subject is given
 // or related to it, or with subject "" all of them. Limit 0 is 500.
@@ -69,12 +69,12 @@ func (s *Store) Audit(ctx context.Context, subject string, limit int) ([]mail.Au
 		limit = 500
 	}
 	if subject == "" {
-		return all(ctx, s.r, scanAudit, `SELECT `+auditColumns+` ORDER BY a.id DESC LIMIT ?`, limit)
+		return all(ctx, s.r, scanAudit, `SELECT `+auditColumns+` ORDER BY u.id DESC LIMIT ?`, limit)
 	}
-	return all(ctx, s.r, scanAudit, `SELECT `+auditColumns+` WHERE a.id IN (
+	return all(ctx, s.r, scanAudit, `SELECT `+auditColumns+` WHERE u.id IN (
 			SELECT id FROM audit WHERE subject = ?1
 			UNION SELECT audit_id FROM audit_related WHERE subject = ?1)
-		ORDER BY a.id DESC LIMIT ?2`, subject, limit)
+		ORDER BY u.id DESC LIMIT ?2`, subject, limit)
 }
 
 func scanAudit(r scanner) (e mail.AuditEntry, err error) {

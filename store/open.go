@@ -25,6 +25,9 @@ const (
 	busyTimeout = 5000 // milliseconds
 )
 
+// driverName is changed by tests to see every statement.
+var driverName = "sqlite"
+
 // Options are what a Store needs besides its directory.
 type Options struct {
 	Clock mail.Clock // nil is the system clock
@@ -81,12 +84,12 @@ func Open(ctx context.Context, dir string, o Options) (_ *Store, err error) {
 			"The state folder cannot be locked: %w.", err)
 	}
 	defer opening.Close() //nolint:errcheck // closing is all there is to do
-	if s.w, err = sql.Open("sqlite", dsn(path, false)); err != nil {
+	if s.w, err = sql.Open(driverName, dsn(path, false)); err != nil {
 		return nil, fail(err)
 	}
 	s.w.SetMaxOpenConns(1)
 	s.w.SetMaxIdleConns(1)
-	if s.r, err = sql.Open("sqlite", dsn(path, true)); err != nil {
+	if s.r, err = sql.Open(driverName, dsn(path, true)); err != nil {
 		return nil, fail(err)
 	}
 	s.r.SetMaxOpenConns(readers)

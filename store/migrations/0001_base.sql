@@ -77,7 +77,7 @@ CREATE INDEX message_bodyless ON message (folder_id, date DESC, id DESC) WHERE b
 CREATE INDEX message_mid      ON message (message_id) WHERE message_id <> '';
 CREATE INDEX message_body     ON message (body_id) WHERE body_id IS NOT NULL;
 CREATE INDEX message_noid     ON message (account_id, size) WHERE message_id = '';
-CREATE INDEX message_answer   ON message (in_reply_to) WHERE in_reply_to <> '';
+CREATE INDEX message_vanished ON message (account_id) WHERE vanished_at IS NOT NULL;
 CREATE INDEX message_account  ON message (account_id);
 
 CREATE TRIGGER message_count_insert AFTER INSERT ON message WHEN NEW.vanished_at IS NULL BEGIN
@@ -97,6 +97,16 @@ END;
 CREATE TRIGGER body_replaced AFTER UPDATE OF body_id ON message WHEN OLD.body_id IS NOT NULL AND NEW.body_id IS NOT OLD.body_id BEGIN
   DELETE FROM body WHERE id = OLD.body_id AND NOT EXISTS (SELECT 1 FROM message WHERE body_id = OLD.body_id);
 END;
+
+-- The Message-IDs a message names: in In-Reply-To or References, or as a
+-- delivery report about them.
+CREATE TABLE message_ref (
+  ref        TEXT NOT NULL,
+  message_id INTEGER NOT NULL REFERENCES message(id) ON DELETE CASCADE,
+  how        TEXT NOT NULL CHECK (how IN ('answer','bounce')),
+  PRIMARY KEY (ref, message_id, how)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX message_ref_id ON message_ref (message_id);
 
 -- A message the server cannot give, or the library cannot read: tried again, never in the way.
 CREATE TABLE poison (

@@ -26,3 +26,24 @@ type CopySettled struct {
 	Code        Code
 	Text        string
 }
+
+// Mention is a stored message that says something about one of our Message-IDs.
+type Mention struct {
+	MessageID int64 // of the stored message
+	Folder    string
+	Kind      FolderKind
+	From      string // untrusted
+	Subject   string // untrusted
+	Date      time.Time
+	How       MentionKind
+}
+
+// MentionKind is how a stored message names a Message-ID.
+type MentionKind string
+
+// The kinds: the mail itself, an answer to it, a delivery report about it.
+const (
+	MentionSelf   MentionKind = "self"
+	MentionAnswer MentionKind = "answer"
+	MentionBounce MentionKind = "bounce"
+)

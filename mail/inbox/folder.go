@@ -1,0 +1,304 @@
+package inbox
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"skrzynka/mail"
+	"skrzynka/mail/mirror"
+	"skrzynka/mail/safe"
+	"skrzynka/mail/view"
+)
+
+// Sizes of what is read and committed at once.
+const (
+	headerBatch = 500
+	bodyBatch   = 200
+	bodyBytes   = 16 << 20
+)
+
+// folderPass brings one folder up to date.
+type folderPass struct {
+	*pass
+	row      mail.Folder
+	local    mail.LocalFolder
+	box      mirror.Mailbox
+	begun    time.Time
+	report   view.FolderSync
+	complete bool // every action of the plan was carried out
+}
+
+// unchanged reports whether STATUS alone shows that there is nothing to do:
+// no SELECT, no further byte.
+func unchanged(l mail.LocalFolder, r mirror.Mailbox, condStore bool) bool {
+	return condStore && r.HighestModSeq != 0 && l.UIDValidity == r.UIDValidity && l.UIDNext == r.UIDNext &&
+		l.ModSeq == r.HighestModSeq && l.Count == r.Messages && l.Bodyless == 0 && !l.ReRead
+}
+
+// headers carries out everything but the bodies.
+func (p *folderPass) headers(ctx context.Context) error {
+	session, err := p.session(ctx)
+	if err != nil {
+		return err
+	}
+	if p.box, err = session.Select(ctx, p.row.Name, true); err != nil {
+		return err
+	}
+	p.begun = p.clock.Now()
+	if p.local.UIDValidity != p.box.UIDValidity {
+		if err := p.store.ReRead(ctx, p.row.ID, p.box.UIDValidity); err != nil {
+			return err
+		}
+	}
+	plan := mirror.Plan(mirror.LocalFolder{UIDValidity: p.local.UIDValidity, UIDNext: p.local.UIDNext, LastUID: p.local.LastUID,
+		Count: p.local.Count, HighestModSeq: p.local.ModSeq}, p.box, session.Caps().CondStore)
+	for _, a := range plan {
+		if err := p.act(ctx, a); err != nil {
+			return err
+		}
+	}
+	if p.local.ReRead || p.local.UIDValidity != p.box.UIDValidity {
+		n, err := p.store.FinishReRead(ctx, p.row.ID, p.box.UIDValidity, p.begun)
+		if err != nil {
+			return err
+		}
+		p.report.Vanished += n
+	}
+	p.complete = true
+	return p.store.SetFolderState(ctx, p.row.ID, p.box.UIDValidity, p.box.UIDNext, p.box.HighestModSeq, p.clock.Now())
+}
+
+func (p *folderPass) act(ctx context.Context, a mirror.Action) error {
+	switch a.Kind {
+	case mirror.FetchNew:
+		return p.fetchRange(ctx, mirror.Range{From: a.From, To: a.To})
+	case mirror.FlagsSince, mirror.FlagsAll:
+		return p.fetchFlags(ctx, a)
+	case mirror.DiffUIDs:
+		return p.diff(ctx, a)
+	}
+	return nil // ReRead was begun before the plan; bodies come after all headers
+}
+
+// fetchRange reads the headers of the UIDs of a range that are not stored.
+func (p *folderPass) fetchRange(ctx context.Context, r mirror.Range) error {
+	session, err := p.session(ctx)
+	if err != nil {
+		return err
+	}
+	uids, err := session.UIDs(ctx, p.row.Name, p.box.UIDValidity, r)
+	if err != nil {
+		return err
+	}
+	have, err := p.store.UIDs(ctx, p.row.ID, p.box.UIDValidity)
+	if err != nil {
+		return err
+	}
+	_, unknown := mirror.Diff(have, uids)
+	return p.fetchHeaders(ctx, unknown)
+}
+
+// fetchHeaders reads headers newest first and commits batch by batch.
+func (p *folderPass) fetchHeaders(ctx context.Context, uids []uint32) error {
+	done := 0
+	for _, batch := range mirror.Batches(uids, headerBatch) {
+		p.progress("headers", p.row.Name, done, len(uids))
+		var msgs []mail.NewMessage
+		poison, err := p.resilient(ctx, batch, p.readHeaders, p.readMinimal, func(f mirror.Fetched) error {
+			msgs = append(msgs, newMessage(f))
+			return nil
+		})
+		if len(msgs) > 0 {
+			// What was read is kept, whatever ended the batch.
+			n, perr := p.store.PutHeaders(ctx, p.row.ID, p.box.UIDValidity, msgs)
+			if perr != nil {
+				return perr
+			}
+			p.report.New += len(n)
+		}
+		if err != nil {
+			return err
+		}
+		if err := p.quarantine(ctx, poison); err != nil {
+			return err
+		}
+		done += len(batch)
+	}
+	return nil
+}
+
+func (p *folderPass) quarantine(ctx context.Context, uids []uint32) error {
+	for _, uid := range uids {
+		if err := p.store.AddPoison(ctx, p.row.ID, mail.UID{Validity: p.box.UIDValidity, UID: uid}, "The server describes this message in a way that cannot be understood."); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *folderPass) readHeaders(ctx context.Context, s *mirror.Session, uids []uint32, fn func(mirror.Fetched) error) error {
+	return s.FetchHeaders(ctx, p.row.Name, p.box.UIDValidity, mirror.SetOf(uids), fn)
+}
+
+func (p *folderPass) readMinimal(ctx context.Context, s *mirror.Session, uids []uint32, fn func(mirror.Fetched) error) error {
+	for _, uid := range uids {
+		if err := s.FetchMinimal(ctx, p.row.Name, p.box.UIDValidity, uid, fn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fetchFlags applies changed flags. A list of all flags is also the list of
+// what there is.
+func (p *folderPass) fetchFlags(ctx context.Context, a mirror.Action) error {
+	session, err := p.session(ctx)
+	if err != nil {
+		return err
+	}
+	var got []mirror.Fetched
+	var seen []uint32
+	flush := func() error {
+		n, err := p.store.ApplyFlags(ctx, p.row.ID, p.box.UIDValidity, flagStates(got))
+		p.report.Changed += n
+		got = got[:0]
+		return err
+	}
+	err = session.FetchFlags(ctx, p.row.Name, p.box.UIDValidity, mirror.Set{{From: a.From, To: a.To}}, a.Since, func(f mirror.Fetched) error {
+		got = append(got, f)
+		seen = append(seen, f.UID)
+		if len(got) < 5*headerBatch {
+			return nil
+		}
+		return flush()
+	})
+	if err != nil {
+		return err
+	}
+	if err := flush(); err != nil {
+		return err
+	}
+	if a.Kind == mirror.FlagsAll {
+		return p.reconcile(ctx, a.From, a.To, seen)
+	}
+	return nil
+}
+
+// diff finds what vanished, and what an interrupted pass left out.
+func (p *folderPass) diff(ctx context.Context, a mirror.Action) error {
+	if a.Messages >= 0 {
+		now, err := p.store.LocalFolder(ctx, p.row.ID)
+		if err != nil {
+			return err
+		}
+		if now.Count == a.Messages {
+			return nil
+		}
+	}
+	session, err := p.session(ctx)
+	if err != nil {
+		return err
+	}
+	uids, err := session.UIDs(ctx, p.row.Name, p.box.UIDValidity, mirror.Range{From: a.From, To: a.To})
+	if err != nil {
+		return err
+	}
+	return p.reconcile(ctx, a.From, a.To, uids)
+}
+
+func (p *folderPass) reconcile(ctx context.Context, from, to uint32, there []uint32) error {
+	have, err := p.store.UIDs(ctx, p.row.ID, p.box.UIDValidity)
+	if err != nil {
+		return err
+	}
+	have = slices.DeleteFunc(have, func(u uint32) bool { return u < from || to != 0 && u > to })
+	gone, unknown := mirror.Diff(have, there)
+	if len(gone) > 0 {
+		n, err := p.store.Vanish(ctx, p.row.ID, p.box.UIDValidity, gone)
+		if err != nil {
+			return err
+		}
+		p.report.Vanished += n
+	}
+	return p.fetchHeaders(ctx, unknown)
+}
+
+// bodies reads what the list already shows, newest first, until nothing is
+// missing. A message somebody opened jumps the queue between two batches.
+func (p *folderPass) bodies(ctx context.Context) error {
+	total, done := 0, 0
+	for {
+		if err := p.wanted(ctx); err != nil {
+			return err
+		}
+		missing, err := p.store.Bodyless(ctx, p.row.ID, 4*bodyBatch)
+		if err != nil || len(missing) == 0 {
+			return err
+		}
+		if total == 0 {
+			l, err := p.store.LocalFolder(ctx, p.row.ID)
+			if err != nil {
+				return err
+			}
+			total = l.Bodyless
+		}
+		batch := missing[:0:0]
+		var size int64
+		for _, m := range missing {
+			if len(batch) > 0 && (len(batch) == bodyBatch || size+m.Size > bodyBytes) {
+				break
+			}
+			batch = append(batch, m)
+			size += m.Size
+		}
+		p.progress("bodies", p.row.Name, done, total)
+		if err := p.fetchBodies(ctx, batch); err != nil {
+			return err
+		}
+		done += len(batch)
+	}
+}
+
+func (p *folderPass) fetchBodies(ctx context.Context, batch []mail.Bodyless) error {
+	ids := map[uint32]int64{}
+	uids := make([]uint32, len(batch))
+	for i, m := range batch {
+		uids[i], ids[m.UID] = m.UID, m.ID
+	}
+	var got []mail.NewBody
+	poison, err := p.resilient(ctx, uids, func(ctx context.Context, s *mirror.Session, uids []uint32, fn func(mirror.Fetched) error) error {
+		return s.FetchBodies(ctx, p.row.Name, p.box.UIDValidity, uids, fn)
+	}, nil, func(f mirror.Fetched) error {
+		got = append(got, newBody(ids[f.UID], f))
+		delete(ids, f.UID)
+		return nil
+	})
+	if len(got) > 0 {
+		if perr := p.store.PutBodies(ctx, got); perr != nil {
+			return perr
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if err := p.quarantine(ctx, poison); err != nil {
+		return err
+	}
+	for _, uid := range poison {
+		delete(ids, uid)
+	}
+	// What the server no longer has was expunged while we read.
+	gone := make([]uint32, 0, len(ids))
+	for uid := range ids {
+		gone = append(gone, uid)
+	}
+	if len(gone) > 0 {
+		n, err := p.store.Vanish(ctx, p.row.ID, p.box.UIDValidity, gone)
+		p.report.Vanished += n
+		return err
+	}
+	return nil
+}
+
+func (p *folderPass) name() safe.Text { return safe.Line(p.row.Name) }

@@ -1,0 +1,193 @@
+// Package inbox brings the store up to date with the server: one pass over an
+// account, the journal of what a person did, and the loop that keeps it going.
+package inbox
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"skrzynka/mail"
+	"skrzynka/mail/mirror"
+	"skrzynka/mail/safe"
+	"skrzynka/mail/view"
+)
+
+// pass is one pass over one account, on one session that is dialled when it is
+// needed and again when it broke on one bad message.
+type pass struct {
+	*Syncer
+	open *mirror.Session
+}
+
+// Pass syncs the folders of the account, or only the one named, and says what
+// changed. What it stored stays whatever ends it.
+func (s *Syncer) Pass(ctx context.Context, folder string) view.AccountSync {
+	s.passing.Lock()
+	defer s.passing.Unlock()
+	out := view.AccountSync{Account: s.Account.Name, Folders: []view.FolderSync{}}
+	p := &pass{Syncer: s}
+	defer p.close()
+	if err := p.run(ctx, folder, &out); err != nil {
+		out.Error = mail.AsError(err)
+		s.progress("offline", "", 0, 0)
+		s.fail(out.Error)
+		return out
+	}
+	out.OK = true
+	return out
+}
+
+func (p *pass) run(ctx context.Context, only string, out *view.AccountSync) error {
+	p.progress("connecting", "", 0, 0)
+	session, err := p.session(ctx)
+	if err != nil {
+		return err
+	}
+	if err := p.push(ctx); err != nil {
+		return err
+	}
+	p.progress("folders", "", 0, 0)
+	remote, err := session.Folders(ctx)
+	if err != nil {
+		return err
+	}
+	if err := p.store.PutFolders(ctx, p.Account.Name, p.folders(remote)); err != nil {
+		return err
+	}
+	rows, err := p.store.Folders(ctx, p.Account.Name)
+	if err != nil {
+		return err
+	}
+	passes, err := p.plan(ctx, rows, remote, only)
+	if err != nil {
+		return err
+	}
+	// Headers of every folder first: the whole mailbox can be browsed while the
+	// bodies come.
+	for _, f := range passes {
+		if err := p.folder(f, out, f.headers(ctx)); err != nil {
+			return err
+		}
+	}
+	for _, f := range passes {
+		if f.complete {
+			if err := p.folder(f, out, f.bodies(ctx)); err != nil {
+				return err
+			}
+		}
+	}
+	for _, f := range passes {
+		out.Folders = append(out.Folders, f.report)
+	}
+	return nil
+}
+
+// folder tells a folder's own trouble, which the others need not share, from
+// the end of the connection.
+func (p *pass) folder(f *folderPass, out *view.AccountSync, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, mirror.ErrUIDValidityChanged), mirror.Refused(err):
+		f.complete = false
+		if out.Error == nil {
+			out.Error = mail.AsError(err)
+		}
+		return nil
+	}
+	return err
+}
+
+// plan makes the passes: the folders that STATUS says have changed, the inbox
+// first.
+func (p *pass) plan(ctx context.Context, rows []mail.Folder, remote []mirror.Folder, only string) ([]*folderPass, error) {
+	status := map[string]mirror.Folder{}
+	for _, r := range remote {
+		status[r.Name] = r
+	}
+	var out []*folderPass
+	found := only == ""
+	for _, row := range rows {
+		if !row.Selectable || only != "" && !sameFolder(only, row) {
+			continue
+		}
+		found = true
+		local, err := p.store.LocalFolder(ctx, row.ID)
+		if err != nil {
+			return nil, err
+		}
+		r := status[row.Name]
+		if r.HasStatus && unchanged(local, r.Status, p.open.Caps().CondStore) {
+			continue
+		}
+		f := &folderPass{pass: p, row: row, local: local}
+		f.report.Name = f.name()
+		out = append(out, f)
+	}
+	if !found {
+		return nil, mail.Errorf(mail.CodeNotFound, "List the folders to see their names.", "Account %s has no folder %q.", p.Account.Name, only)
+	}
+	slices.SortStableFunc(out, func(a, b *folderPass) int { return rank(a.row) - rank(b.row) })
+	return out, nil
+}
+
+func rank(f mail.Folder) int { return slices.Index(mail.AllFolderKinds(), f.Kind) }
+
+func sameFolder(name string, f mail.Folder) bool {
+	return f.Name == name || strings.EqualFold(name, "inbox") && f.Kind == mail.FolderInbox || string(f.Kind) != "" && strings.EqualFold(name, string(f.Kind))
+}
+
+// folders gives the server's list the kinds of the configuration.
+func (p *pass) folders(remote []mirror.Folder) []mail.Folder {
+	out := make([]mail.Folder, 0, len(remote))
+	for _, r := range remote {
+		kind := r.Kind
+		if k, ok := p.Account.FolderKinds[r.Name]; ok {
+			kind = k
+		}
+		out = append(out, mail.Folder{Account: p.Account.Name, Name: r.Name, Delimiter: r.Delimiter, Kind: kind, SpecialUse: r.Kind, Selectable: r.Selectable})
+	}
+	return out
+}
+
+// session returns the open session, dialling when there is none.
+func (p *pass) session(ctx context.Context) (*mirror.Session, error) {
+	if p.open != nil && p.open.Err() == nil {
+		return p.open, nil
+	}
+	s, err := p.dial(ctx)
+	p.open = s
+	return s, err
+}
+
+func (p *pass) close() {
+	if p.open != nil {
+		p.open.Close()
+	}
+}
+
+// resilient reads uids so that one message a server describes badly does not
+// block the others.
+func (p *pass) resilient(ctx context.Context, uids []uint32, fetch, last mirror.FetchFunc, fn func(mirror.Fetched) error) ([]uint32, error) {
+	session, err := p.session(ctx)
+	if err != nil {
+		return nil, err
+	}
+	poison, next, err := mirror.FetchResilient(ctx, p.dial, session, uids, fetch, last, fn)
+	p.open = next
+	return poison, err
+}
+
+func (s *Syncer) progress(phase, folder string, done, total int) {
+	if s.OnProgress != nil {
+		s.OnProgress(view.SyncProgress{Account: s.Account.Name, Folder: safe.Line(folder), Phase: phase, Done: done, Total: total})
+	}
+}
+
+func (s *Syncer) fail(err *mail.Error) {
+	if s.OnProgress != nil {
+		s.OnProgress(view.SyncProgress{Account: s.Account.Name, Phase: "offline", Error: err.Error()})
+	}
+}

@@ -90,19 +90,18 @@ func TestAppendOutcomes(t *testing.T) {
 		{name: "tagged OK without", append: func(p *peer, tag string) bool { go_(p); read(p, size+2); p.say(tag + " OK stored"); return true }, marked: true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			srv := startScript(t, mail.SecurityTLS, nil)
-			srv.play = func(p *peer) {
+			srv := startScript(t, mail.SecurityTLS, func(p *peer) {
 				p.welcome(func(tag, command string) bool {
 					switch {
 					case strings.HasPrefix(command, "STATUS") && tc.status != nil:
 						return tc.status(p, tag)
 					case strings.HasPrefix(command, "APPEND"):
-						srv.note(command)
+						p.note(command)
 						return tc.append(p, tag)
 					}
 					return false
 				})
-			}
+			})
 			s := dial(t, srv.opts)
 			if tc.quick {
 				s.w.limits.Progress = 150 * time.Millisecond
@@ -155,8 +154,7 @@ func TestAppendOutcomes(t *testing.T) {
 // lost connection could never prove that nothing was stored.
 func TestAppendWaitsForGoAhead(t *testing.T) {
 	for _, size := range []int{1, 4096, 4097} {
-		srv := startScript(t, mail.SecurityTLS, nil)
-		srv.play = func(p *peer) {
+		srv := startScript(t, mail.SecurityTLS, func(p *peer) {
 			p.welcome(func(tag, command string) bool {
 				if !strings.HasPrefix(command, "APPEND") {
 					return false
@@ -169,7 +167,7 @@ func TestAppendWaitsForGoAhead(t *testing.T) {
 				p.say(tag + " OK done")
 				return true
 			})
-		}
+		})
 		s := dial(t, srv.opts)
 		if _, err := s.Append(t.Context(), "Sent", make([]byte, size), nil, time.Time{}, func(Mailbox) error { return nil }); err != nil {
 			t.Errorf("size %d: %v", size, err)

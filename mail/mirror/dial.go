@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"slices"
 	"strings"
@@ -95,7 +96,7 @@ func establish(ctx context.Context, g *guard.Conn, cfg *tls.Config, o Options) (
 		return nil, err
 	}
 	s.w.pause()
-	if !g.Detach() {
+	if !s.w.release(ctx) {
 		return nil, lost(server, "connecting", &guard.Error{Op: "dial", Kind: guard.KindCancelled, Err: ctx.Err()}, "")
 	}
 	return s, nil
@@ -112,24 +113,29 @@ func newSession(w *wire, o Options, greeting []byte) *Session {
 // login reads the greeting, proves the account and takes stock.
 func (s *Session) login(ctx context.Context, o Options) error {
 	if err := s.client.WaitGreeting(); err != nil {
-		var no *imap.Error
-		if errors.As(err, &no) {
-			return lost(s.server, "greeting", guardLost, no.Text)
+		// The library tells of a BYE or only of the end, whichever it sees first.
+		if Refused(err) || s.w.bye() != "" {
+			return lost(s.server, "greeting", guardLost, s.w.bye())
 		}
 		return s.fail("greeting", err)
 	}
-	if s.client.State() != imap.ConnStateNotAuthenticated {
+	switch s.client.State() {
+	case imap.ConnStateAuthenticated:
 		return mail.Errorf(mail.CodeIMAPAuth, "Check host and port of this account.",
 			"%s claims that the login is done although nobody logged in.", s.server)
+	case imap.ConnStateNotAuthenticated:
+	default: // it broke right behind the greeting
+		return s.fail("greeting", io.ErrUnexpectedEOF)
 	}
 	if err := s.readCaps(); err != nil {
 		return err
 	}
+	s.w.pause() // a keyring may take its time
 	creds, err := o.Creds(ctx)
+	s.w.resume()
 	if err != nil {
 		return noCreds(err)
 	}
-	s.w.item() // a keyring may have taken its time
 	if err := s.authenticate(creds); err != nil {
 		return err
 	}

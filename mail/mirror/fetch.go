@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"github.com/emersion/go-imap/v2"
@@ -86,7 +87,10 @@ func (s *Session) fetch(set imap.UIDSet, opts *imap.FetchOptions, limit int64, f
 	cmd := s.client.Fetch(set, opts)
 	stop := func(err error) error {
 		_ = s.w.Close() // frees the library's reader, so that Close can drain
-		_ = cmd.Close()
+		var cut cutLiteral
+		if !errors.As(err, &cut) {
+			_ = cmd.Close()
+		}
 		return err
 	}
 	var held *Fetched
@@ -169,7 +173,14 @@ func literal(r imap.LiteralReader, limit int64) ([]byte, error) {
 	}
 	b := make([]byte, r.Size())
 	if _, err := io.ReadFull(r, b); err != nil {
-		return nil, err
+		return nil, cutLiteral{err}
 	}
 	return b, nil
 }
+
+// cutLiteral is a literal that broke off. The library's reader has taken the
+// connection back by then, while draining the command would read from the
+// literal once more: such a command is left as it is, and ends with the socket.
+type cutLiteral struct{ error }
+
+func (c cutLiteral) Unwrap() error { return c.error }

@@ -59,7 +59,7 @@ func options(addr net.Addr, roots []byte, security mail.Security) Options {
 		Creds: func(context.Context) (auth.Credentials, error) {
 			return auth.Credentials{Username: testUser, Secret: auth.NewSecret(testPassword)}, nil
 		},
-		Timeouts: Timeouts{Dial: 5 * time.Second, Progress: 5 * time.Second, Item: 5 * time.Second},
+		Timeouts: Timeouts{Dial: 20 * time.Second, Progress: 20 * time.Second, Item: 20 * time.Second},
 	}
 }
 
@@ -136,10 +136,8 @@ func message(id, body string) string {
 
 // script is a server that says what a test wants. Each connection runs play.
 type script struct {
-	t    testing.TB
-	opts Options
-	play func(*peer)
-
+	t     testing.TB
+	opts  Options
 	mu    sync.Mutex
 	seen  []string // command lines of all connections
 	notes []string
@@ -162,7 +160,7 @@ func startScript(t testing.TB, security mail.Security, play func(*peer)) *script
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &script{t: t, opts: options(l.Addr(), roots, security), play: play}
+	s := &script{t: t, opts: options(l.Addr(), roots, security)}
 	var running sync.WaitGroup
 	var conns sync.Map
 	running.Go(func() {
@@ -179,7 +177,7 @@ func startScript(t testing.TB, security mail.Security, play func(*peer)) *script
 					p.Conn = tls.Server(c, cfg)
 				}
 				p.r = bufio.NewReader(p.Conn)
-				s.play(p)
+				play(p)
 			})
 		}
 	})

@@ -64,7 +64,7 @@ func (s *Session) Idle(ctx context.Context, folder string, onPush func(Push)) er
 	known := s.selected.Load()
 	box, err := s.open(folder, true, false)
 	s.w.pause()
-	if !s.w.g.Detach() {
+	if !s.w.release(ctx) {
 		_ = s.settle(ctx, "waiting for mail", ctx.Err())
 		return nil
 	}
@@ -89,7 +89,7 @@ func (s *Session) idleTurn(ctx context.Context, onPush func(Push)) (again bool, 
 	s.w.begin(midBudget)
 	cmd, err := s.client.Idle()
 	s.w.pause()
-	if !s.w.g.Detach() {
+	if !s.w.release(ctx) {
 		_ = s.settle(ctx, what, ctx.Err())
 		return false, nil
 	}
@@ -131,8 +131,9 @@ func (s *Session) idleTurn(ctx context.Context, onPush func(Push)) (again bool, 
 				return false, out
 			}
 		case <-s.client.Closed():
+			out := s.fail(what, errIdleLost) // before DONE fails too and hides the reason
 			_ = cmd.Close()
-			return false, s.fail(what, errIdleLost)
+			return false, out
 		}
 	}
 }

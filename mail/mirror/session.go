@@ -134,7 +134,7 @@ func (s *Session) run(ctx context.Context, what string, budget int64, f func() e
 	s.tame()
 	err := f()
 	s.w.pause()
-	if !s.w.g.Detach() {
+	if !s.w.release(ctx) {
 		s.kill(lost(s.server, what, &guard.Error{Op: "wait", Kind: guard.KindCancelled, Err: ctx.Err()}, ""))
 	}
 	s.drainPushes(s.onPush)

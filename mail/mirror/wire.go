@@ -2,6 +2,8 @@ package mirror
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"net"
 	"sync"
 	"time"
@@ -61,8 +63,16 @@ func (w *wire) resume() {
 	w.item()
 }
 
+// release lets the connection outlive ctx. It reports false when ctx has ended
+// and taken the connection with it.
+func (w *wire) release(ctx context.Context) bool {
+	return w.g.Detach() && (ctx.Err() == nil || w.broken() == nil)
+}
+
+// note keeps the first error. What fails because our own side has closed the
+// connection says nothing about why it did.
 func (w *wire) note(err error) {
-	if err == nil {
+	if err == nil || errors.Is(err, net.ErrClosed) && guard.KindOf(err) != guard.KindCancelled {
 		return
 	}
 	w.mu.Lock()

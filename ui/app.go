@@ -197,7 +197,10 @@ func (a *App) update(msg tea.Msg) tea.Cmd {
 		}
 		return nil
 	case tea.ColorProfileMsg:
-		return a.retheme(func(o *kit.ThemeOptions) { o.NoColor = a.deps.NoColor || msg.Profile <= colorprofile.ASCII })
+		return a.retheme(func(o *kit.ThemeOptions) {
+			o.NoColor = a.deps.NoColor || msg.Profile <= colorprofile.ASCII
+			o.Basic = msg.Profile == colorprofile.ANSI
+		})
 	case kit.Navigate:
 		return a.navigate(msg)
 	case kit.Notice:
@@ -244,7 +247,7 @@ func (a *App) broadcast(msg tea.Msg) tea.Cmd {
 func (a *App) retheme(edit func(*kit.ThemeOptions)) tea.Cmd {
 	o := a.env.Theme.ThemeOptions
 	edit(&o)
-	if o.Dark == a.env.Theme.Dark && o.NoColor == a.env.Theme.NoColor {
+	if o.Dark == a.env.Theme.Dark && o.NoColor == a.env.Theme.NoColor && o.Basic == a.env.Theme.Basic {
 		return nil
 	}
 	*a.env.Theme = *kit.NewTheme(o)

@@ -249,6 +249,30 @@ func TestPanes(t *testing.T) {
 	}
 }
 
+func TestPreviewKeys(t *testing.T) {
+	e := uitest.Sample()
+	d := drive(t, e, 120, 40)
+	rest(d)
+	d.Keys("o")
+	if !strings.Contains(d.Frame(), "figures.example.org") {
+		t.Errorf("the links of the message shown, from the list:\n%s", d.Frame())
+	}
+	d.Keys("esc z")
+	if !strings.Contains(d.Frame(), "4 quoted lines") || len(e.Calls) > 0 {
+		t.Errorf("folding from the list leaves it unread, calls %v:\n%s", e.Calls, d.Frame())
+	}
+	d.Keys("/")
+	d.Type("green")
+	d.Keys("enter shift+tab g g j j j j j j j enter")
+	if !strings.Contains(d.Frame(), "personal / Archive") {
+		t.Errorf("a folder picked beside a search:\n%s", d.Frame())
+	}
+	d.Keys("esc")
+	if !strings.Contains(d.Frame(), "personal / Archive") {
+		t.Error("the search is still below")
+	}
+}
+
 func TestBackAndQuit(t *testing.T) {
 	d := drive(t, uitest.Sample(), 80, 24)
 	d.Keys("enter \\ q")

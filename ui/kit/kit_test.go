@@ -292,3 +292,18 @@ func TestConfirmIsAnsweredOnce(t *testing.T) {
 		}
 	}
 }
+
+func TestSixteenColoursStayReadable(t *testing.T) {
+	theme := NewTheme(ThemeOptions{Basic: true})
+	for _, s := range []Style{theme.Warn, theme.Bad, theme.Key, theme.Info} {
+		if strings.Contains(s.sgr, "38;") || s.Plain() {
+			t.Errorf("not one of the sixteen colours: %q", s.sgr)
+		}
+		if got := s.On(theme.Select); got != theme.Select {
+			t.Errorf("a colour on a reversed row: %q", got.sgr)
+		}
+	}
+	if got := theme.Strong.On(theme.Select).sgr; got != "7;1" {
+		t.Errorf("bold is lost on the cursor's row: %q", got)
+	}
+}

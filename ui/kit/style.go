@@ -25,9 +25,13 @@ func (s Style) On(base Style) Style {
 		return s
 	case s.sgr == "":
 		return base
+	case base.sgr == reverse && strings.Contains(s.sgr, "3"):
+		return base // a reversed row shows a text colour as a block behind the text
 	}
 	return Style{base.sgr + ";" + s.sgr}
 }
+
+const reverse = "7"
 
 // Plain reports whether the style changes nothing.
 func (s Style) Plain() bool { return s.sgr == "" }

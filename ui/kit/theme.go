@@ -11,6 +11,7 @@ import (
 type ThemeOptions struct {
 	Dark    bool
 	NoColor bool
+	Basic   bool // sixteen colours, whose shades nobody knows: the cursor's row is reversed
 	ASCII   bool
 	Palette map[string]string
 }
@@ -77,14 +78,14 @@ type palette map[string]string
 var darkPalette = palette{
 	"dim": "#a0a8b7", "faint": "#6f7787", "accent": "#82aaff", "good": "#8fd18b", "warn": "#e6b35a",
 	"bad": "#ff8088", "info": "#7fd1d6", "link": "#7cb7ff", "key": "#c9b1ff",
-	"bar": "#242a35", "select": "#2f4266", "rest": "#2b303b",
+	"bar": "#26292f", "select": "#3a4150", "rest": "#32363e",
 	"quote1": "#85b8d6", "quote2": "#b8a5dd", "quote3": "#93bf9f",
 }
 
 var lightPalette = palette{
 	"dim": "#565f6d", "faint": "#7d8593", "accent": "#1f5fbf", "good": "#1e7b34", "warn": "#855600",
 	"bad": "#b3202c", "info": "#0b6a71", "link": "#1a5fb4", "key": "#6b3fa0",
-	"bar": "#e3e7ee", "select": "#cbdefb", "rest": "#e3e7ee",
+	"bar": "#e4e4e4", "select": "#cbdefb", "rest": "#e4e4e4",
 	"quote1": "#2b6a8f", "quote2": "#6a4fa3", "quote3": "#3f7050",
 }
 
@@ -118,13 +119,18 @@ func NewTheme(o ThemeOptions) *Theme {
 	if o.ASCII {
 		t.Glyph = asciiGlyphs
 	}
-	if o.NoColor {
+	if o.NoColor || o.Basic {
 		t.Faint, t.Dim = attr("2"), Style{}
 		t.Accent, t.Key, t.Match = attr("1"), attr("1"), attr("4")
 		t.Bad, t.Warn = attr("1"), attr("1")
 		t.Link = attr("4")
-		t.Select, t.Rest, t.Bar = attr("7"), attr("4"), attr("7")
+		t.Select, t.Rest, t.Bar = attr(reverse), attr("4"), attr(reverse)
 		t.Quotes = [3]Style{attr("2"), attr("2"), attr("2")}
+		if !o.NoColor {
+			t.Good, t.Warn, t.Bad, t.Info = attr("32"), attr("33"), attr("1", "31"), attr("36")
+			t.Key, t.Accent, t.Link = attr("35"), attr("1", "34"), attr("4", "34")
+			t.Quotes = [3]Style{attr("36"), attr("35"), attr("32")}
+		}
 		return t
 	}
 	colours := darkPalette

@@ -91,6 +91,7 @@ func figures() view.Message {
 // Many makes an engine whose inbox has n messages.
 func Many(n int) *Engine {
 	e := Sample()
+	e.Whole = true
 	e.Rows = make([]view.MessageRow, n)
 	for i := range e.Rows {
 		id := int64(n - i)

@@ -59,6 +59,11 @@ func New(env *kit.Env, engine Engine, scope view.Scope, name string) *Model {
 	m := &Model{env: env, folders: folders.New(env, engine), list: list.New(env, engine, scope), reader: reader.New(env, engine, 0), name: name}
 	m.folders.Show(scope)
 	m.folders.Choose = m.Go
+	if scope.Query != "" { // a folder picked beside a result leaves the search
+		m.folders.Choose = func(scope view.Scope, _ string) tea.Cmd {
+			return kit.Open(kit.MessagePage(kit.KindMail, scope.FolderID))
+		}
+	}
 	m.list.OnMove = m.moved
 	m.list.OnOpen = m.opened
 	m.reader.OnStep = m.step
@@ -200,6 +205,9 @@ func (m *Model) close() {
 // page's own.
 func (m *Model) Actions() []kit.Action {
 	actions := m.at(m.focus).Actions()
+	if m.focus == paneList && m.shape.both() {
+		actions = append(actions, m.reader.Beside()...)
+	}
 	actions = append(actions,
 		kit.Action{ID: "pane.next", Keys: []string{"tab"}, Title: "Next pane", Short: "pane", Group: "Panes", Rank: 90, Run: func() tea.Cmd { return m.cycle(1) }},
 		kit.Action{ID: "pane.previous", Keys: []string{"shift+tab"}, Title: "Pane before", Group: "Panes", Run: func() tea.Cmd { return m.cycle(-1) }})
@@ -243,6 +251,7 @@ func Panes(env *kit.Env) []kit.Screen {
 	for _, p := range []pane{paneList, paneFolders, paneReader} {
 		m := New(env, nil, view.Scope{}, "")
 		m.focus = p
+		m.shape = shape{list: rect{w: 1}, reader: rect{w: 1}}
 		out = append(out, m)
 	}
 	return out

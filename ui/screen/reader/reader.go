@@ -231,6 +231,32 @@ func (m *Model) step(delta int) func() tea.Cmd {
 
 // Actions implements kit.Screen.
 func (m *Model) Actions() []kit.Action {
+	actions := append(m.triage.Actions(), m.looks()...)
+	actions = append(actions,
+		kit.Action{ID: "message.next", Keys: []string{"J", "n"}, Title: "Next message", Short: "next", Group: "Reading", Rank: 35, Enabled: m.canStep(), Run: m.step(1)},
+		kit.Action{ID: "message.previous", Keys: []string{"K", "p"}, Title: "Message before", Group: "Reading", Enabled: m.canStep(), Run: m.step(-1)},
+	)
+	moves := m.scroll.Moves()
+	for i := range moves {
+		if moves[i].ID == "text.page-down" {
+			moves[i].Title, moves[i].Run = "A screen down, then the next message", m.forward
+		}
+	}
+	return append(actions, moves...)
+}
+
+// Beside are the actions that work while the list beside the reader has the
+// focus: a look at the message shown, and paging through it.
+func (m *Model) Beside() []kit.Action {
+	page := func(id, key, title string, halves int) kit.Action {
+		return kit.Action{ID: "preview." + id, Keys: []string{key}, Title: title, Group: "Reading", Hidden: true,
+			Run: func() tea.Cmd { m.scroll.Page(halves); return nil }}
+	}
+	return append(m.looks(), page("down", "space", "A screen down in the message", 2), page("up", "b", "A screen up in the message", -2))
+}
+
+// looks are the ways to look at a message.
+func (m *Model) looks() []kit.Action {
 	open := kit.When(func() bool { _, ok := m.message(); return ok }, "no message is open")
 	has := func(n func(*view.Message) int, why string) func() (bool, string) {
 		return func() (bool, string) {
@@ -243,8 +269,7 @@ func (m *Model) Actions() []kit.Action {
 	act := func(id, key, title, short string, rank int, enabled func() (bool, string), run func() tea.Cmd) kit.Action {
 		return kit.Action{ID: "message." + id, Keys: []string{key}, Title: title, Short: short, Group: "Reading", Rank: rank, Enabled: enabled, Run: run}
 	}
-	actions := m.triage.Actions()
-	actions = append(actions,
+	return []kit.Action{
 		act("attachments", "a", "Attachments…", "attachments", 30, has(func(v *view.Message) int { return len(v.Files) }, "this message has no attachments"), m.files),
 		act("links", "o", "Links…", "links", 31, has(func(v *view.Message) int { return len(v.Links) }, "this message has no links"), m.links),
 		act("headers", "h", "All headers or the usual ones", "headers", 32, open, func() tea.Cmd { m.headers = !m.headers; return nil }),
@@ -252,16 +277,7 @@ func (m *Model) Actions() []kit.Action {
 		act("fold", "z", "Fold or unfold quoted text", "quotes", 34, kit.When(func() bool { return m.body.quotes }, "this message quotes nothing"),
 			func() tea.Cmd { m.fold = !m.fold; return nil }),
 		act("images", "i", "Images…", "images", 0, has(images, "this message has no images"), m.images),
-		kit.Action{ID: "message.next", Keys: []string{"J", "n"}, Title: "Next message", Short: "next", Group: "Reading", Rank: 35, Enabled: m.canStep(), Run: m.step(1)},
-		kit.Action{ID: "message.previous", Keys: []string{"K", "p"}, Title: "Message before", Group: "Reading", Enabled: m.canStep(), Run: m.step(-1)},
-	)
-	moves := m.scroll.Moves()
-	for i := range moves {
-		if moves[i].ID == "text.page-down" {
-			moves[i].Title, moves[i].Run = "A screen down, then the next message", m.forward
-		}
 	}
-	return append(actions, moves...)
 }
 
 func (m *Model) canStep() func() (bool, string) {

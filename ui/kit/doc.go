@@ -4,38 +4,54 @@
 //
 // # How to add a screen
 //
-// Make a package ui/screen/<name> with the files model.go (the type, New, Init,
-// Title), update.go, view.go, keys.go (Actions) and cmds.go. In it:
+// Make a package ui/screen/<name>. It declares the few engine methods it calls
+// as an interface of its own; its constructor only keeps its arguments, since it
+// is also called with a nil engine to check the keys of the configuration:
 //
-//  1. Declare the few engine methods the screen calls, as an interface:
+//	type Engine interface {
+//		Attempts(ctx context.Context, f view.AttemptFilter) ([]view.Attempt, error)
+//	}
 //
-//     type Engine interface {
-//     Attempts(ctx context.Context, f view.AttemptFilter) ([]view.Attempt, error)
-//     }
+//	type Model struct {
+//		env    *kit.Env
+//		engine Engine
+//		load   kit.Load[[]view.Attempt]
+//		list   kit.List[view.Attempt, string]
+//	}
 //
-//  2. New(env *kit.Env, engine Engine, …) only keeps its arguments: it is also
-//     called with a nil engine, to check the keys of the configuration.
+// Init starts a [Load], Update takes its result. Every Start makes a generation
+// of its own, so an old result, or another screen's, is never taken:
 //
-//  3. Init starts a [Load]:
+//	func (m *Model) Init() tea.Cmd {
+//		return m.load.Start(func(ctx context.Context) ([]view.Attempt, error) {
+//			return m.engine.Attempts(ctx, view.AttemptFilter{})
+//		})
+//	}
 //
-//     return s.rows.Start(func(ctx context.Context) ([]view.Attempt, error) { return s.engine.Attempts(ctx, f) })
+//	func (m *Model) Update(msg tea.Msg) tea.Cmd {
+//		if m.load.Take(msg) {
+//			m.list.SetRows(m.load.Value)
+//			return nil
+//		}
+//		if c, ok := msg.(view.Change); ok && c.Topic == view.TopicAttempts {
+//			return m.Init()
+//		}
+//		return nil
+//	}
 //
-//     and Update takes its result: if s.rows.Take(msg) { s.list.SetRows(s.rows.Value) }.
-//     Every Start makes a generation of its own, so an old result, or another
-//     screen's, is never taken. On a [view.Change] of a topic it shows, the
-//     screen reads again; what it shows stays until then.
+// Actions lists all it can do, with Enabled saying why one is off; a key that is
+// an action never reaches Update. Run returns a command: [Call] wraps one engine
+// method and shows its error as a notice. A Load doubles as a guard against a
+// second key press: while it is Running, the action is off. Lists and pages of
+// text bring their movement along: [List.Moves], [Scroll.Moves].
 //
-//  4. Actions returns all it can do, with Enabled saying why one is off. A key
-//     never reaches Update when an action took it. Run returns a command; [Call]
-//     wraps one engine method and shows its error as a notice.
+// View returns [Frame](lines, w, h). Rows are [Cell]s joined by [Row], so that the
+// selection's background, [RowState.Base], lies under all of them. A safe.Text is
+// painted as it is; our own text (drafts, the subject and body of an attempt)
+// goes through [Clean] or [CleanBlock] first.
 //
-//  5. View returns [Frame](lines, w, h). Rows are built from [Cell]s with [Row], so
-//     that the selection's background lies under all of them. A [safe.Text] is
-//     painted as it is; our own text (drafts, bodies of attempts, subjects of
-//     attempts, errors) goes through [Clean] or [CleanBlock] first.
-//
-//  6. Register it: one line in ui/pages.go (page kind to constructor), and embed
-//     its Engine in ui.Engine.
+// Last, register it: one line in ui/pages.go, from the page's kind to the
+// constructor, and its Engine embedded in ui.Engine.
 //
 // Optional parts of a Screen: [Typist] (it is taking text), [Pointer] (it shows
 // the terminal's cursor), [Leaver] (something must be kept before it closes),
@@ -43,9 +59,9 @@
 //
 // Going elsewhere: [Open], [Replace], [Back]. Telling: [Say], [Fail]. Asking: [Show]
 // with a [Confirm], [Ask] or [Menu]. Time: [Env.Now] and [Env.After], never the
-// time package.
+// time package's own.
 //
-// The app shows the header, the footer, notices, help and palette, and moves the
+// The app draws the header, the footer, notices, help and palette and owns the
 // focus; a screen draws only its own area.
 //
 // Tests drive the whole app or one screen with package kittest: messages in,

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"strconv"
+	"time"
 
 	"skrzynka/mail"
 )
@@ -44,7 +45,7 @@ func (s *Store) OpenAttempt(ctx context.Context, a mail.Attempt, draftID int64) 
 			return mail.Errorf(mail.CodeKeyReused, "Use another key for another message.",
 				"The idempotency key %+q was used for a message with other content or recipients.", a.IdempotencyKey)
 		case old.released:
-			if a.RetryOf == "" {
+			if a.RetryOf == "" && !old.retried {
 				a.RetryOf = old.id
 			}
 		default:
@@ -64,6 +65,7 @@ type keyHolder struct {
 	id                string
 	payload           []byte
 	released, expired bool
+	retried           bool
 }
 
 // keyHolder finds the attempt that decides about a key: the one that holds it,
@@ -71,8 +73,9 @@ type keyHolder struct {
 func (t *tx) keyHolder(key string) (*keyHolder, error) {
 	var k keyHolder
 	var bare bool
-	ok, err := t.row(`SELECT id, payload_digest, key_released, bytes IS NULL FROM attempt WHERE idempotency_key = ?
-		ORDER BY key_released, created_at DESC, rowid DESC LIMIT 1`, []any{key}, &k.id, &k.payload, &k.released, &bare)
+	ok, err := t.row(`SELECT id, payload_digest, key_released, bytes IS NULL,
+			EXISTS (SELECT 1 FROM attempt x WHERE x.retry_of = attempt.id) FROM attempt WHERE idempotency_key = ?
+		ORDER BY key_released, created_at DESC, rowid DESC LIMIT 1`, []any{key}, &k.id, &k.payload, &k.released, &bare, &k.retried)
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -111,6 +114,9 @@ func (t *tx) insertAttempt(a *mail.Attempt, draftID int64) error {
 		if err := t.supersede(a); err != nil {
 			return err
 		}
+	}
+	if err := t.underLimit(account, a); err != nil {
+		return err
 	}
 	if a.Attachments == nil {
 		a.Attachments = []mail.AttachmentRef{}
@@ -160,18 +166,43 @@ func (t *tx) insertAttempt(a *mail.Attempt, draftID int64) error {
 	return t.audit(l)
 }
 
+// underLimit holds policy.max_per_minute where no other process can come
+// between the count and the insert.
+func (t *tx) underLimit(account int64, a *mail.Attempt) error {
+	if a.MaxPerMinute <= 0 {
+		return nil
+	}
+	var n int
+	if _, err := t.row(`SELECT count(*) FROM attempt WHERE account_id = ? AND created_at > ?`,
+		[]any{account, t.now - time.Minute.Milliseconds()}, &n); err != nil {
+		return err
+	}
+	if n < a.MaxPerMinute {
+		return nil
+	}
+	return &mail.Error{Code: mail.CodeRateLimited, Retryable: true,
+		Text: "Account " + a.Account + " has reached policy.max_per_minute = " + strconv.Itoa(a.MaxPerMinute) + ".",
+		Hint: "Try again in a minute; nothing was stored."}
+}
+
 // supersede marks the attempt that a retries.
 func (t *tx) supersede(a *mail.Attempt) error {
 	var status mail.DeliveryStatus
 	var account int64
-	var waits, decided bool
-	ok, err := t.row(`SELECT status, account_id, next_try_at IS NOT NULL, resolution IS NOT NULL FROM attempt WHERE id = ?`,
-		[]any{a.RetryOf}, &status, &account, &waits, &decided)
+	var waits, decided, retried bool
+	ok, err := t.row(`SELECT status, account_id, next_try_at IS NOT NULL, resolution IS NOT NULL,
+			EXISTS (SELECT 1 FROM attempt x WHERE x.retry_of = attempt.id) FROM attempt WHERE id = ?`,
+		[]any{a.RetryOf}, &status, &account, &waits, &decided, &retried)
 	if err != nil {
 		return err
 	}
 	if !ok {
 		return notFound("There is no attempt %s to try again.", a.RetryOf)
+	}
+	if retried {
+		// A lineage is a chain: two presses of one key, or two processes, are one
+		// resend.
+		return conflict("Attempt %s was already sent again; the newest of its chain is the one to look at.", a.RetryOf)
 	}
 	if a.AutoTries > 0 && !waits {
 		return conflict("Attempt %s no longer waits to be tried again.", a.RetryOf)

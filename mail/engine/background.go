@@ -1,0 +1,92 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"skrzynka/mail"
+	"skrzynka/mail/view"
+)
+
+// How often a live process looks for what dead ones left, and for time having
+// come. Both are cheap indexed reads.
+const tick = time.Second
+
+// StartBackground begins what a TUI or a worker does by itself: recovery,
+// sync, the outbox. It returns at once; cancel ctx and call Wait to end it.
+func (e *Engine) StartBackground(ctx context.Context) {
+	e.running.Go(func() { e.outboxLoop(ctx) })
+	e.sync.start(ctx)
+}
+
+// Recover settles what dead processes left behind. Every process does it once
+// when it starts, a one-shot command included; it opens no connection.
+func (e *Engine) Recover(ctx context.Context) (int, error) {
+	return e.outbox.Recover(ctx)
+}
+
+func (e *Engine) outboxLoop(ctx context.Context) {
+	t := time.NewTicker(tick)
+	defer t.Stop()
+	for n := 0; ; n++ {
+		if n%3600 == 0 {
+			_ = e.outbox.Expire(ctx) // once an hour; what fails now is dropped later
+		}
+		e.outboxTurn(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		case <-e.wake:
+		}
+	}
+}
+
+func (e *Engine) outboxTurn(ctx context.Context) {
+	e.outbox.RetrySettling(ctx)
+	if _, err := e.outbox.Recover(ctx); err != nil {
+		return // the disk is full or locked: the next turn tries again
+	}
+	ids, tell, err := e.outbox.Due(ctx)
+	if err != nil {
+		return
+	}
+	for _, id := range ids {
+		e.deliverSoon(id)
+	}
+	for _, t := range tell {
+		e.publish(view.Change{Topic: view.TopicDrafts, Err: mail.AsError(t)})
+	}
+	e.outbox.RetryCopies(ctx)
+}
+
+func (e *Engine) nudgeOutbox() {
+	select {
+	case e.wake <- struct{}{}:
+	default:
+	}
+}
+
+// deliverSoon delivers an attempt of this process in the background. The
+// process, not the caller, bounds it: a screen that is left must not cancel a
+// send.
+func (e *Engine) deliverSoon(id string) {
+	e.mu.Lock()
+	busy := e.inFlight[id]
+	e.inFlight[id] = true
+	e.mu.Unlock()
+	if busy {
+		return
+	}
+	e.running.Go(func() {
+		defer func() {
+			e.mu.Lock()
+			delete(e.inFlight, id)
+			e.mu.Unlock()
+			e.publish(view.Change{Topic: view.TopicAttempts, ID: id})
+		}()
+		if _, err := e.outbox.Deliver(e.sends, id, true); err != nil {
+			e.publish(view.Change{Topic: view.TopicAttempts, ID: id, Err: mail.AsError(err)})
+		}
+	})
+}

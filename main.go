@@ -1,0 +1,349 @@
+// Skrzynka is a terminal mailbox client. See README.md; the map of the code is
+// in CONTRIBUTING.md and in the documentation of package mail.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"skrzynka/auth"
+	"skrzynka/config"
+	"skrzynka/mail"
+	"skrzynka/mail/engine"
+	"skrzynka/mail/loopback"
+	"skrzynka/mail/safe"
+	"skrzynka/mail/view"
+	"skrzynka/store"
+	"skrzynka/ui"
+	"skrzynka/ui/cli"
+)
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+// program is what main knows: the environment and where things are. It is the
+// only place that knows every room.
+type program struct {
+	env   config.Env
+	paths config.Paths
+	ring  *auth.Keyring
+}
+
+func run(args []string) int {
+	// What a library logs must not be painted into the interface.
+	log.SetOutput(io.Discard)
+	// The first interrupt asks to stop, the second ends the program at once.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	go func() {
+		<-ctx.Done()
+		stop()
+	}()
+	env := config.Environment()
+	p := &program{env: env, paths: env.Paths(), ring: auth.NewKeyring(auth.OSRing(env.Lookup))}
+	if len(args) == 2 && args[0] == "demo" && args[1] == "password" {
+		fmt.Println(loopback.DemoPassword) // what the demo's own configuration asks for
+		return 0
+	}
+	return cli.Main(ctx, cli.Deps{
+		Args: args, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, StdoutTerminal: isTerminal(os.Stdout), Version: version(),
+		Defaults: cli.Options{Config: p.paths.ConfigFile, State: p.paths.StateDir},
+		Open:     p.open, Accounts: accounts{p}, LoadFile: engine.LoadFile, Doctor: p.doctor,
+		RunTUI: p.runTUI, RunDemo: p.runDemo, ServeDemo: p.serveDemo,
+	})
+}
+
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}
+
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// credentials is where accounts' secrets come from: their password_command,
+// else the keyring.
+func (p *program) credentials() auth.Source {
+	return &auth.Sources{Command: auth.Command{}, ByMethod: map[mail.AuthMethod]auth.Source{mail.AuthPassword: p.ring}}
+}
+
+func (p *program) load(path string) (*config.Config, error) {
+	return config.Loader{ValidateKeys: validateKeys}.Load(path)
+}
+
+// validateKeys asks the interface about [keys], which config cannot know.
+func validateKeys(keys map[string]string) []config.Problem {
+	if err := ui.ValidateKeys(keys); err != nil {
+		e := mail.AsError(err)
+		return []config.Problem{{Path: "keys", Problem: e.Text, Fix: e.Hint}}
+	}
+	return nil
+}
+
+// open opens the store and an engine over it for one command.
+func (p *program) open(ctx context.Context, o cli.Options) (cli.Engine, func() error, error) {
+	cfg, err := p.load(o.Config)
+	if err != nil {
+		return nil, nil, err
+	}
+	e, closer, err := p.engine(ctx, cfg, o.State, p.credentials())
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.Account != "" {
+		e.DefaultAccount = o.Account
+	}
+	return e, closer, nil
+}
+
+// engine opens the store in dir, settles what dead processes left behind, and
+// returns an engine with the function that closes both.
+func (p *program) engine(ctx context.Context, cfg *config.Config, dir string, creds auth.Source) (*engine.Engine, func() error, error) {
+	st, err := store.Open(ctx, dir, store.Options{Actor: mail.ActorPerson})
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := st.SyncAccounts(ctx, cfg.Accounts); err != nil {
+		return nil, nil, errors.Join(err, st.Close())
+	}
+	e := engine.New(engine.Options{Store: st, Owner: st.Owner(), Accounts: cfg.Accounts, DefaultAccount: cfg.Default,
+		Outbox: cfg.Outbox, PollInterval: cfg.Sync.PollInterval, Credentials: creds})
+	if _, err := e.Recover(ctx); err != nil {
+		return nil, nil, errors.Join(err, st.Close())
+	}
+	return e, func() error {
+		e.StopSends()
+		e.Wait()
+		return st.Close()
+	}, nil
+}
+
+// runTUI opens the interface on the configured accounts, or the first-run
+// screen when there are none.
+func (p *program) runTUI(ctx context.Context, o cli.Options) error {
+	cfg, err := p.load(o.Config)
+	if err != nil {
+		return err
+	}
+	return p.interact(ctx, cfg, o.State, p.credentials(), "")
+}
+
+// interact runs the interface with everything in the background, and stays
+// until what was handed over has its answer.
+func (p *program) interact(ctx context.Context, cfg *config.Config, dir string, creds auth.Source, demo string) error {
+	e, closer, err := p.engine(ctx, cfg, dir, creds)
+	if err != nil {
+		return err
+	}
+	background, cancel := context.WithCancel(ctx)
+	e.StartBackground(background)
+	d := p.deps(e, cfg)
+	d.DemoNote = demo
+	err = ui.Run(ctx, d)
+	cancel()
+	p.waitForSends(ctx, e)
+	return errors.Join(err, closer())
+}
+
+// waitForSends gives messages that are on their way the time to be settled. A
+// person who does not want to wait interrupts; what was handed over is then
+// uncertain, and says so at the next start.
+func (p *program) waitForSends(ctx context.Context, e *engine.Engine) {
+	for told := false; e.InFlight() > 0 && ctx.Err() == nil; {
+		if !told {
+			fmt.Fprintf(os.Stderr, "Waiting for the server's answer to %d message(s). Ctrl+C leaves now: what was handed over is then uncertain.\n", e.InFlight())
+			told = true
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+func (p *program) deps(e *engine.Engine, cfg *config.Config) ui.Deps {
+	d := ui.Deps{Clock: mail.SystemClock{}, Theme: cfg.UI.Theme, ASCII: cfg.UI.ASCII || !p.env.UTF8, NoColor: p.env.NoColor, Keys: cfg.Keys,
+		Editor: p.env.EditorCommand(cfg.UI.Editor), DownloadDir: p.paths.DownloadDir}
+	if e != nil {
+		d.Engine = e
+	}
+	return d
+}
+
+// runDemo opens the interface on servers inside this process. It has a state
+// folder of its own and touches neither the configuration nor the keyring.
+func (p *program) runDemo(ctx context.Context, o cli.Options) error {
+	servers, cfg, dir, cleanup, err := p.startDemo(o)
+	if err != nil {
+		return err
+	}
+	defer cleanup()
+	// Short enough to watch, long enough to take a send back.
+	cfg.Outbox.UndoWindow = 3 * time.Second
+	creds := auth.Static{cfg.Accounts[0].Name: auth.NewSecret(servers.Password)}
+	return p.interact(ctx, cfg, dir, creds, "demo: servers inside this program, state in "+dir)
+}
+
+// serveDemo runs the demo's servers for other processes until ctx ends.
+func (p *program) serveDemo(ctx context.Context, o cli.Options, ready func(cli.Demo) error) error {
+	servers, cfg, dir, cleanup, err := p.startDemo(o)
+	if err != nil {
+		return err
+	}
+	defer cleanup()
+	err = ready(cli.Demo{Config: cfg.Path, State: dir, IMAP: servers.IMAPAddr, SMTP: servers.SMTPAddr, CAFile: cfg.Accounts[0].IMAP.CAFile})
+	if err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// startDemo starts the servers and writes the demo's configuration into its
+// state folder: the one that was asked for, which stays, or a temporary one.
+func (p *program) startDemo(o cli.Options) (servers *loopback.Servers, cfg *config.Config, dir string, cleanup func(), err error) {
+	dir, temporary := o.State, false
+	if dir == "" || dir == p.paths.StateDir {
+		temporary = true
+		if dir, err = os.MkdirTemp("", "skrzynka-demo-"); err != nil {
+			return nil, nil, "", nil, err
+		}
+	} else if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, nil, "", nil, err
+	}
+	servers, err = loopback.Start(loopback.Options{})
+	if err != nil {
+		return nil, nil, "", nil, err
+	}
+	cleanup = func() {
+		servers.Close()
+		if temporary {
+			_ = os.RemoveAll(dir)
+		}
+	}
+	cfg, err = p.demoConfig(servers, dir)
+	if err != nil {
+		cleanup()
+	}
+	return servers, cfg, dir, cleanup, err
+}
+
+func (p *program) demoConfig(servers *loopback.Servers, dir string) (*config.Config, error) {
+	if err := servers.WriteCA(filepath.Join(dir, "ca.pem")); err != nil {
+		return nil, err
+	}
+	acct := servers.Account()
+	if exe, err := os.Executable(); err == nil {
+		acct.PasswordCommand = []string{exe, "demo", "password"}
+	}
+	path := filepath.Join(dir, "config.toml")
+	_ = os.Remove(path) // an earlier demo's: its ports are gone
+	if err := config.WriteNew(path, acct); err != nil {
+		return nil, err
+	}
+	return p.load(path)
+}
+
+// doctor says what works on this machine.
+func (p *program) doctor(ctx context.Context, o cli.Options) ([]view.Check, error) {
+	out := []view.Check{p.checkTerminal(), p.checkKeyring(ctx)}
+	cfg, err := p.load(o.Config)
+	if err != nil {
+		out = append(out, failedCheck("configuration", err))
+		for _, pr := range config.Problems(err) {
+			out = append(out, view.Check{Name: "configuration", Found: safe.Line(pr.Path + ": " + pr.Problem), Fix: pr.Fix})
+		}
+		return out, nil
+	}
+	out = append(out, view.Check{Name: "configuration", OK: true, Found: safe.Line(fmt.Sprintf("%s: %d account(s)", cfg.Path, len(cfg.Accounts)))})
+	for _, w := range cfg.Warnings {
+		out = append(out, view.Check{Name: "configuration", Found: safe.Line(w.Path + ": " + w.Problem), Fix: w.Fix})
+	}
+	e, closer, err := p.engine(ctx, cfg, o.State, p.credentials())
+	if err != nil {
+		return append(out, failedCheck("database", err)), nil
+	}
+	defer closer()
+	out = append(out, view.Check{Name: "database", OK: true, Found: safe.Line(filepath.Join(o.State, "skrzynka.db"))})
+	for _, a := range cfg.Accounts {
+		if o.Account != "" && a.Name != o.Account {
+			continue
+		}
+		checks, err := e.TestAccount(ctx, a.Name)
+		if err != nil {
+			return out, err
+		}
+		for _, c := range checks {
+			c.Name = a.Name + " " + c.Name
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+func (p *program) checkTerminal() view.Check {
+	c := view.Check{Name: "terminal", OK: true, Found: safe.Line(p.env.Term + ", " + p.env.Locale)}
+	switch {
+	case p.env.Term == "" || p.env.Term == "dumb":
+		c.OK, c.Fix = false, "Set TERM to what your terminal is, for instance xterm-256color."
+	case !p.env.UTF8:
+		c.OK, c.Fix = false, "The locale is not UTF-8: set LANG to one that is, or ui.ascii = true."
+	}
+	return c
+}
+
+func (p *program) checkKeyring(ctx context.Context) view.Check {
+	if err := p.ring.Ready(ctx); err != nil {
+		return failedCheck("keyring", err)
+	}
+	return view.Check{Name: "keyring", OK: true, Found: safe.Line("reachable")}
+}
+
+func failedCheck(name string, err error) view.Check {
+	e := mail.AsError(err)
+	return view.Check{Name: name, Found: safe.Line(e.Text), Fix: e.Hint, Error: e}
+}
+
+// accounts changes the configuration and the keyring for the command line.
+type accounts struct{ p *program }
+
+func (a accounts) Guess(email string) (imap, smtp mail.Server, note string, ok bool) {
+	return config.Guess(email)
+}
+
+func (a accounts) Add(path string, acct mail.Account) (mail.Account, error) {
+	if err := config.AppendAccount(path, acct); err != nil {
+		return mail.Account{}, err
+	}
+	return a.Find(path, acct.Name)
+}
+
+func (a accounts) Find(path, name string) (mail.Account, error) {
+	cfg, err := a.p.load(path)
+	if err != nil {
+		return mail.Account{}, err
+	}
+	return cfg.Account(name)
+}
+
+func (a accounts) Remove(path, name string) (string, error) { return config.RemoveAccount(path, name) }
+
+func (a accounts) StorePassword(ctx context.Context, acct mail.Account, password string) error {
+	return a.p.ring.Store(ctx, &acct, auth.NewSecret(password))
+}
+
+func (a accounts) Forget(ctx context.Context, acct mail.Account) error {
+	return a.p.ring.Forget(ctx, &acct)
+}

@@ -23,16 +23,23 @@ var absenceStems = []string{
 // saysAbsent reports whether the subject or what the sender wrote speaks of an
 // absence.
 func (f *facts) saysAbsent() bool {
+	return speaksOfAbsence(f.subject) || f.bodySaysAbsent()
+}
+
+// bodySaysAbsent is saysAbsent for the text alone.
+func (f *facts) bodySaysAbsent() bool {
 	f.readText()
-	for _, text := range []string{f.subject, fold(clip(f.authored, 1500))} {
-		for _, stem := range absenceStems {
-			i := strings.Index(text, stem)
-			if i < 0 || i > 0 && isAlnum(text[i-1]) {
-				continue
-			}
-			if len(stem) > 3 || i+len(stem) == len(text) || !isAlnum(text[i+len(stem)]) {
-				return true
-			}
+	return speaksOfAbsence(fold(clip(f.authored, 1500)))
+}
+
+func speaksOfAbsence(folded string) bool {
+	for _, stem := range absenceStems {
+		i := strings.Index(folded, stem)
+		if i < 0 || i > 0 && isAlnum(folded[i-1]) {
+			continue
+		}
+		if len(stem) > 3 || i+len(stem) == len(folded) || !isAlnum(folded[i+len(stem)]) {
+			return true
 		}
 	}
 	return false

@@ -11,7 +11,7 @@ import (
 // lower case, without diacritics, white space runs as one space. Its input is
 // cut to what a subject or a word can be.
 func fold(s string) string {
-	const most = 1000
+	const most = 2000
 	s = clip(s, most)
 	ascii := true
 	for i := 0; i < len(s); i++ {

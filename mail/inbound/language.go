@@ -42,9 +42,12 @@ func (f *facts) language() string {
 	}
 	f.langRead = true
 	f.readText()
-	f.lang = guessLanguage(f.h.Subject + "\n" + clip(f.authored, 1500))
-	if p := f.prefix; p != nil && (f.lang == "" || f.lang == "nb" && p.lang == "da" || p.lang == "nb" && f.lang == "da") {
+	f.lang = guessLanguage(clip(f.authored, 1500))
+	switch p := f.subjectPrefix(); {
+	case p != nil && (f.lang == "" || f.lang == "nb" && p.lang == "da" || p.lang == "nb" && f.lang == "da"):
 		f.lang = p.lang
+	case f.lang == "":
+		f.lang = guessLanguage(f.h.Subject)
 	}
 	return f.lang
 }

@@ -70,6 +70,12 @@ func mentions(m *parse.Msg, h *parse.Headers) Mentioned {
 	if m == nil {
 		return out
 	}
+	for i := range m.Parts {
+		if p := &m.Parts[i]; p.Within < 0 && isDisposition(p.Type) {
+			h := parse.Header(clipBytes(m.Content(i), parse.MaxHeader))
+			add(parse.MessageIDs(h.Get("Original-Message-ID"))...)
+		}
+	}
 	for _, ret := range returned(m) {
 		add(ret.MessageID)
 		add(parse.MessageIDs(ret.Get("Resent-Message-ID"))...)

@@ -129,7 +129,7 @@ func matchAutoWeak(f *facts, r *Result) (mail.InboundClass, bool) {
 		second = "Return-Path: <>"
 	case bulk:
 		second = "Precedence: " + precedence
-	case f.within(14*24*time.Hour) && (!p.plain || f.saysAbsent()):
+	case f.within(14*24*time.Hour) && (!p.plain || f.bodySaysAbsent()):
 		second = "the sender is someone we wrote to within 14 days"
 	}
 	if second != "" {

@@ -7,7 +7,7 @@ import (
 )
 
 // daemonNames are local parts mail systems write their reports from.
-var daemonNames = []string{"mailer-daemon", "mailer_daemon", "mailerdaemon", "postmaster", "mail-daemon", "maildaemon", "mail.daemon", "mdaemon", "maildelivery", "mail-delivery", "maildeliverysystem", "mail.delivery", "bounce-notification", "ndr", "bounces", "bouncehandler", "mailsystem", "mail-system", "smtp-admin", "mmdf", "microsoftexchange", "mail_admin", "mailadmin", "smtpd"}
+var daemonNames = []string{"mailer-daemon", "mailer_daemon", "mailerdaemon", "postmaster", "mail-daemon", "maildaemon", "mail.daemon", "mdaemon", "maildelivery", "mail-delivery", "maildeliverysystem", "mail.delivery", "bounce-notification", "ndr", "bounces", "bouncehandler", "mailsystem", "mail-system", "smtp-admin", "mmdf", "microsoftexchange", "mail_admin", "mailadmin", "smtpd", "system administrator"}
 
 // daemonTitles are display names of mail systems, lower case.
 var daemonTitles = []string{"mail delivery", "mail deliver system", "mailer-daemon", "mail administrator", "system administrator", "microsoft outlook", "postmaster", "delivery subsystem", "mail system", "mailsystem", "microsoft exchange", "mailserver", "mail server"}
@@ -61,6 +61,9 @@ func (f *facts) bounceSignals() bounceSignals {
 	if d := f.daemon(); d != "" {
 		structural(false, "From: "+d)
 	}
+	if strings.HasPrefix(strings.ReplaceAll(f.local, "-", ""), "noreply") && returnsMessage(f) {
+		structural(false, "a message returned by "+f.sender)
+	}
 	for _, name := range []string{"X-Failed-Recipients", "X-MS-Exchange-Message-Is-Ndr", "X-Actual-Recipient"} {
 		if v := f.h.Get(name); v != "" || name == "X-MS-Exchange-Message-Is-Ndr" && len(f.h.All(name)) > 0 {
 			structural(true, name+": "+strings.TrimSpace(v))
@@ -111,9 +114,13 @@ func (f *facts) bounceSignals() bounceSignals {
 func (f *facts) daemon() string {
 	raw := strings.TrimSpace(f.h.Get("From"))
 	local := f.local
-	if local == "" { // "MAILER-DAEMON" without a domain, or "<>"
-		local = strings.ToLower(strings.Trim(raw, "<> \""))
+	if strings.Contains(strings.ReplaceAll(raw, " ", ""), "<>") {
+		return raw // a person has an address
 	}
+	if local == "" { // "MAILER-DAEMON" without a domain
+		local = strings.ToLower(raw)
+	}
+	local = strings.Trim(local, "<> \"")
 	for _, d := range daemonNames {
 		if local == d || strings.HasPrefix(local, d+"@") || strings.HasPrefix(local, d+" ") || strings.HasPrefix(local, d+"_") || strings.HasPrefix(local, d+"-") || strings.HasPrefix(local, d+"+") || strings.HasPrefix(d, "mailer") && strings.HasPrefix(local, d) {
 			return raw
@@ -162,7 +169,7 @@ func matchBounce(f *facts, r *Result) (mail.InboundClass, bool) {
 		return "", false
 	}
 	if f.daemon() == "" && !f.nullReturn && len(recipients) == 0 {
-		return "", false
+		return "", false // nothing is reported
 	}
 	for _, e := range append(s.structural, s.words...) {
 		r.because("bounce-signal", e)

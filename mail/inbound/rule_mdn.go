@@ -12,7 +12,7 @@ func matchMDN(f *facts, r *Result) (mail.InboundClass, bool) {
 	report := reportType(f)
 	for i := range f.m.Parts {
 		p := &f.m.Parts[i]
-		if p.Within >= 0 || p.Type != "message/disposition-notification" && p.Type != "message/global-disposition-notification" {
+		if p.Within >= 0 || !isDisposition(p.Type) {
 			continue
 		}
 		h := parse.Header(clipBytes(f.m.Content(i), parse.MaxHeader))
@@ -21,11 +21,6 @@ func matchMDN(f *facts, r *Result) (mail.InboundClass, bool) {
 			continue
 		}
 		r.because("mdn", "Disposition: "+disposition)
-		for _, id := range parse.MessageIDs(h.Get("Original-Message-ID")) {
-			if f.ours(id) && !contains(r.NamedIDs, id) {
-				r.NamedIDs = append(r.NamedIDs, id)
-			}
-		}
 		return mail.ClassMDN, true
 	}
 	if report == "disposition-notification" && f.m.ContentType == "multipart/report" {
@@ -33,6 +28,10 @@ func matchMDN(f *facts, r *Result) (mail.InboundClass, bool) {
 		return mail.ClassMDN, true
 	}
 	return "", false
+}
+
+func isDisposition(mediaType string) bool {
+	return mediaType == "message/disposition-notification" || mediaType == "message/global-disposition-notification"
 }
 
 func contains(list []string, s string) bool {

@@ -76,7 +76,7 @@ func DefaultTimeouts() Timeouts {
 	return Timeouts{
 		Dial: 30 * time.Second, TLS: 30 * time.Second, Command: 300 * time.Second, Data: 120 * time.Second,
 		BodyWrite: 180 * time.Second, BodyRate: 8 << 10, Reply: 720 * time.Second, Quit: 5 * time.Second,
-		Premature: 2 * time.Second, Poll: 5 * time.Millisecond,
+		Premature: 2 * time.Second, Poll: 20 * time.Millisecond,
 	}
 }
 

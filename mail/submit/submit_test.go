@@ -160,6 +160,9 @@ func TestEveryStepAndFault(t *testing.T) {
 				list = append(list, fault{"text not ASCII", smtptest.Reply("250 przyjęto"), mail.FaultGarbage, 0})
 			}
 			for _, f := range list {
+				if f.want == mail.FaultTimeout && mode == mail.SecurityTLS && step != mail.StepReply {
+					continue // waits are all alike over TLS, and take time
+				}
 				t.Run(string(step)+"/"+string(mode)+"/"+f.name, func(t *testing.T) {
 					t.Parallel()
 					hold := make(chan struct{})

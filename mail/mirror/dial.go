@@ -139,6 +139,11 @@ func (s *Session) login(ctx context.Context, o Options) error {
 	if err := s.authenticate(creds); err != nil {
 		return err
 	}
+	// The library drops the old capabilities a moment after it told of the
+	// login; when this is answered, it has.
+	if err := s.client.Noop().Wait(); err != nil && !Refused(err) {
+		return s.fail("logging in", err)
+	}
 	return s.readCaps()
 }
 
@@ -213,7 +218,8 @@ func (s *Session) readCaps() error {
 	return nil
 }
 
-// tame takes from the library's view what would change how it writes. Without
+// tame takes from the library's view what would change how it writes. It runs
+// where no command of the library's own can be under way. Without
 // LITERAL+ and LITERAL- every literal waits for the server's go-ahead, so that
 // an APPEND that was refused has provably not begun. IMAP4rev2 holds only after
 // ENABLE, which is not sent; until then names are modified UTF-7. MOVE is noted

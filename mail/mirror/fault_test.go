@@ -256,7 +256,7 @@ func TestContextEndsACall(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	srv := startScript(t, mail.SecurityTLS, func(p *peer) {
 		p.welcome(func(_, command string) bool {
-			if command != "NOOP" {
+			if command != "CREATE \"A\"" {
 				return false
 			}
 			cancel()
@@ -265,7 +265,7 @@ func TestContextEndsACall(t *testing.T) {
 		})
 	})
 	s := dial(t, srv.opts)
-	if err := s.Noop(ctx); !errors.Is(err, context.Canceled) || !errors.Is(err, mail.ErrCode(mail.CodeIMAPUnavailable)) {
+	if err := s.Create(ctx, "A"); !errors.Is(err, context.Canceled) || !errors.Is(err, mail.ErrCode(mail.CodeIMAPUnavailable)) {
 		t.Errorf("got %v", err)
 	}
 	if s.Err() == nil {

@@ -27,8 +27,8 @@ var softWords = []string{
 	"quota", "mailbox full", "mailbox is full", "inbox is full", "is full", "storage", "disk space", "exceeded", "exceeds", "over limit", "too large", "too big", "message size", "size limit", "maximum size",
 	"too many", "rate limit", "ratelimit", "too quickly", "at a rate", "throttl", "limit reached", "concurrent",
 	// policy, reputation, authentication
-	"policy", "policies", "spam", "unsolicited", "blacklist", "black list", "blocklist", "block list", "blocked", "blocking", "banned", "reputation", "rbl", "dnsbl", "spf", "dkim", "dmarc", "virus", "malware", "content",
-	"not authorized", "not authorised", "unauthorized", "not permitted", "not allowed", "authentication", "relay", "access denied", "restricted", "recipient preferences", "recipient's preferences", "filtered", "whitelist", "confirmation", "not accept mail from", "prohibited", "security",
+	"policy", "policies", "spam", "unsolicited", "blacklist", "black list", "blocklist", "block list", "blocked", "blocking", "banned", "reputation", "rbl", "dnsbl", "spf", "dkim", "dmarc", "virus", "malware", "message content", "content filter", "content reject", "content not", "bad content",
+	"not authorized", "not authorised", "unauthorized", "not permitted", "not allowed", "authentication", "relaying", "relay access", "relay denied", "not relay", "to relay", "relay not", "access denied", "restricted", "recipient preferences", "recipient's preferences", "filtered", "whitelist", "confirmation", "not accept mail from", "prohibited", "security",
 	"sender address", "sender domain", "sender rejected", "bad sender", "sender verify",
 	// the moment
 	"temporar", "try again", "try later", "greylist", "graylist", "deferred", "timed out", "timeout", "time out", "expired", "retry", "loop", "too many hops",
@@ -47,6 +47,10 @@ var goneWords = []string{
 	"unbekannt", "inconnu", "desconocido", "sconosciuto", "nie istnieje", "nieznany", "nie znaleziono", "non existe", "no existe", "n'existe pas", "ej hittad", "не найден", "не существует", "неизвестен",
 	"存在しません", "見つかりません", "ユーザ", "不存在",
 }
+
+// shapeWords are what some systems write in place of a code: of a domain, which
+// the reporting system looked up itself, or of a directory it keeps.
+var shapeWords = []string{"not listed in domino directory", "not listed in public name", "recipient name is not recognized", "host unknown", "unknown host", "no such domain", "host not found", "domain name not found", "domain does not exist", "no mx record", "unrouteable mail domain"}
 
 // closedWords say that a disabled mailbox does not come back.
 var closedWords = []string{"no longer exist", "does not exist", "doesn't exist", "has been closed", "account closed", "has been deleted", "deleted", "no longer in use", "no longer valid"}
@@ -162,6 +166,11 @@ func (b *BounceRecipient) judge(around string) {
 	if gone != "" && (b.Code == 550 || b.Code == 551 || b.Code == 553) && strings.Contains(words, "rcpt") {
 		b.Hard, b.ByCode = true, true
 		b.Why = "the server refused the recipient: \"" + gone + "\""
+		return
+	}
+	if w := firstOf(shapeWords, words); w != "" {
+		b.Hard, b.ByCode = true, b.Code/100 == 5
+		b.Why = "the reporting system knows no such address: \"" + w + "\""
 		return
 	}
 	b.Why = "no code or words that say the address is wrong"

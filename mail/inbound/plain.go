@@ -223,5 +223,9 @@ func aboutAddress(text, addr string) string {
 	if i < 0 {
 		return ""
 	}
-	return strings.Join(strings.Fields(clip(head[i:], 600)), " ")
+	about := clip(head[i:], 600)
+	for _, end := range []string{"\n\n", "\n--", "\n__", "\n**", "\n=="} {
+		about, _, _ = strings.Cut(about, end)
+	}
+	return strings.Join(strings.Fields(about), " ")
 }

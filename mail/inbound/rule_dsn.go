@@ -17,12 +17,16 @@ func matchDSN(f *facts, r *Result) (mail.InboundClass, bool) {
 	}
 	r.because("dsn", "multipart/report with message/delivery-status")
 	f.readText()
+	around := ""
+	if len(recipients) == 1 { // the text of several may speak of another
+		around = f.h.Subject + "\n" + clip(beforeCopy(f.text), 2000)
+	}
 	for i := range recipients {
 		if recipients[i].Diagnostic == "" {
 			recipients[i].Diagnostic = aboutAddress(f.text, recipients[i].Address)
 			finish(&recipients[i])
 		}
-		recipients[i].judge(f.h.Subject + "\n" + clip(beforeCopy(f.text), 2000))
+		recipients[i].judge(around)
 	}
 	r.Recipients = recipients
 	return bounceClass(r), true

@@ -15,6 +15,7 @@ import (
 	"skrzynka/mail"
 	"skrzynka/mail/view"
 	"skrzynka/ui/kit"
+	"skrzynka/ui/screen/composer"
 	"skrzynka/ui/screen/mailbox"
 	"skrzynka/ui/screen/raw"
 )
@@ -23,6 +24,7 @@ import (
 type Engine interface {
 	mailbox.Engine
 	raw.Engine
+	composer.Engine
 
 	Subscribe(buffer int) (<-chan view.Change, func())
 	SyncNow()
@@ -64,6 +66,7 @@ type App struct {
 	dialogs  []shown
 	keys     kit.Resolver
 	notice   notice
+	undone   kit.Notice // of the newest send that can still be taken back
 	prompt   *prompt
 	counts   kit.Load[view.Counts]
 	progress map[string]view.SyncProgress
@@ -208,6 +211,10 @@ func (a *App) update(msg tea.Msg) tea.Cmd {
 	case expired:
 		a.notice.expire(msg)
 		return nil
+	case counting:
+		return a.countDown(msg)
+	case undid:
+		return tea.Batch(a.show(msg.notice), a.reopen(msg.what))
 	case kit.ShowDialog:
 		a.dialogs = append(a.dialogs, shown{dialog: msg.Dialog})
 		return nil

@@ -292,7 +292,7 @@ func width(cells []kit.Cell) int {
 func (a *App) overlayNotice(frame string, w, h int) string {
 	t := a.env.Theme
 	glyph, style := a.notice.cell(t)
-	text := kit.Clean(a.notice.Text)
+	text := a.notice.text(a.env.Now())
 	if a.notice.Hint != "" {
 		text += "  " + kit.Clean(a.notice.Hint)
 	}

@@ -255,6 +255,12 @@ func (a *App) undo() tea.Cmd {
 		if what == "" {
 			return kit.Notice{Text: "There is nothing to undo."}, nil
 		}
-		return kit.Notice{Level: kit.Good, Text: "Undone: " + kit.Clean(what)}, nil
+		return undid{what, kit.Notice{Level: kit.Good, Text: "Undone: " + kit.Clean(what)}}, nil
 	})
+}
+
+// undid is what undo took back.
+type undid struct {
+	what   string
+	notice kit.Notice
 }

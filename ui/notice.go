@@ -1,10 +1,12 @@
 package ui
 
 import (
+	"fmt"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
+	"skrzynka/mail/view"
 	"skrzynka/ui/kit"
 )
 
@@ -17,17 +19,57 @@ type notice struct {
 
 type expired struct{ gen int }
 
+// counting is a second less of a notice that counts down.
+type counting struct{ gen int }
+
 const noticeTime = 5 * time.Second
 
-// show replaces the notice. An error stays until the next key; the rest goes by
-// itself.
+// show replaces the notice. An error stays until the next key; one that counts
+// down until its time; the rest goes by itself.
 func (a *App) show(n kit.Notice) tea.Cmd {
 	a.notice.Notice, a.notice.on = n, true
 	a.notice.gen++
-	if n.Level == kit.Bad {
+	if n.Undone.Kind != "" {
+		a.undone = n
+	}
+	switch {
+	case n.Level == kit.Bad:
 		return nil
+	case !n.Until.IsZero():
+		return a.countDown(counting{a.notice.gen})
 	}
 	return a.env.After(noticeTime, expired{a.notice.gen})
+}
+
+// countDown draws the notice anew every second and takes it away in the end.
+func (a *App) countDown(c counting) tea.Cmd {
+	if c.gen != a.notice.gen {
+		return nil
+	}
+	if !a.env.Now().Before(a.notice.Until) {
+		a.notice.on = false
+		return nil
+	}
+	return a.env.After(time.Second, c)
+}
+
+// text is what the notice says now.
+func (n *notice) text(now time.Time) string {
+	text := kit.Clean(n.Text)
+	if left := n.Until.Sub(now); left > 0 && !n.Until.IsZero() {
+		text += fmt.Sprintf(" in %d s", (left+time.Second-1)/time.Second)
+	}
+	return text
+}
+
+// reopen is the page of the send that undo has just taken back.
+func (a *App) reopen(what string) tea.Cmd {
+	page := a.undone.Undone
+	a.undone = kit.Notice{}
+	if what != view.UndoneSend || page.Kind == "" {
+		return nil
+	}
+	return kit.Open(page)
 }
 
 func (n *notice) expire(e expired) {

@@ -3,6 +3,7 @@ package ui
 import (
 	"skrzynka/mail/view"
 	"skrzynka/ui/kit"
+	"skrzynka/ui/screen/composer"
 	"skrzynka/ui/screen/mailbox"
 	"skrzynka/ui/screen/raw"
 	"skrzynka/ui/screen/reader"
@@ -20,6 +21,9 @@ var pages = map[kit.Kind]func(env *kit.Env, engine Engine, p kit.Page) kit.Scree
 	},
 	kit.KindMessage: func(env *kit.Env, engine Engine, p kit.Page) kit.Screen {
 		return reader.New(env, engine, p.Number())
+	},
+	kit.KindCompose: func(env *kit.Env, engine Engine, p kit.Page) kit.Screen {
+		return composer.New(env, engine, p.Number())
 	},
 	kit.KindRaw: func(env *kit.Env, engine Engine, p kit.Page) kit.Screen {
 		return raw.New(env, engine, p.Number())

@@ -44,3 +44,7 @@ type ResendOptions struct {
 	Wait       bool   // return when the new attempt is terminal
 	Confirmed  bool   // a person answered the policy's question
 }
+
+// UndoneSend is what undo says it took back when that was a send within its
+// undo window: the draft can be opened again.
+const UndoneSend = "the send"

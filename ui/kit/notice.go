@@ -3,6 +3,7 @@ package kit
 import (
 	"context"
 	"errors"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -25,6 +26,11 @@ type Notice struct {
 	Level Level
 	Text  string
 	Hint  string // what to do next
+	// Until, when not zero, is when what the notice speaks of happens: the
+	// seconds left are shown behind Text, and the notice stays until then.
+	Until time.Time
+	// Undone is the page to open when undo takes a send back before Until.
+	Undone Page
 }
 
 // Say shows a notice.

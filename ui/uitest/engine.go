@@ -20,6 +20,7 @@ var Now = time.Date(2025, 3, 5, 14, 30, 0, 0, time.UTC)
 // Engine answers what the screens of the mail ask. Its fields may be changed
 // between messages to the model under test.
 type Engine struct {
+	Outgoing
 	Folder   []view.Folder
 	Rows     []view.MessageRow // newest first
 	Bodies   map[int64]view.Message

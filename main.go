@@ -9,8 +9,10 @@ import (
 	"io"
 	"log"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"syscall"
 	"time"
@@ -35,6 +37,7 @@ type program struct {
 	env   config.Env
 	paths config.Paths
 	ring  *auth.Keyring
+	state string // the state folder of the interface that runs
 }
 
 func run(args []string) int {
@@ -147,6 +150,7 @@ func (p *program) interact(ctx context.Context, cfg *config.Config, dir string, 
 	if err != nil {
 		return err
 	}
+	p.state = dir
 	background, cancel := context.WithCancel(ctx)
 	e.StartBackground(background)
 	d := p.deps(e, cfg)
@@ -175,11 +179,40 @@ func (p *program) waitForSends(ctx context.Context, e *engine.Engine) {
 
 func (p *program) deps(e *engine.Engine, cfg *config.Config) ui.Deps {
 	d := ui.Deps{Clock: mail.SystemClock{}, Theme: cfg.UI.Theme, ASCII: cfg.UI.ASCII || !p.env.UTF8, NoColor: p.env.NoColor, Keys: cfg.Keys,
-		Editor: p.env.EditorCommand(cfg.UI.Editor), DownloadDir: p.paths.DownloadDir}
+		Editor: p.env.EditorCommand(cfg.UI.Editor), DownloadDir: p.paths.DownloadDir, Crash: p.crash}
+	if p.env.Display {
+		d.Open = openLink
+	}
 	if e != nil {
 		d.Engine = e
 	}
 	return d
+}
+
+// crash keeps the report of a panic beside the database and says where; the
+// report holds no text of any mail.
+func (p *program) crash(report []byte) {
+	path := filepath.Join(p.state, "crash-"+time.Now().UTC().Format("20060102T150405")+".log")
+	if err := os.WriteFile(path, report, 0o600); err == nil {
+		fmt.Fprintln(os.Stderr, "Skrzynka met a fault of its own. What it knows of it is in "+path+". Drafts and attempts are stored.")
+	}
+}
+
+// openLink hands a link to the desktop, without a shell.
+func openLink(url string) error {
+	name, args := "xdg-open", []string{url}
+	switch runtime.GOOS {
+	case "darwin":
+		name = "open"
+	case "windows":
+		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", url}
+	}
+	cmd := exec.Command(name, args...)
+	if err := cmd.Start(); err != nil {
+		return mail.Errorf(mail.CodeUnsupported, "Copy the link instead.", "No program of this machine opens links.")
+	}
+	go func() { _ = cmd.Wait() }()
+	return nil
 }
 
 // runDemo opens the interface on servers inside this process. It has a state
@@ -193,7 +226,7 @@ func (p *program) runDemo(ctx context.Context, o cli.Options) error {
 	// Short enough to watch, long enough to take a send back.
 	cfg.Outbox.UndoWindow = 3 * time.Second
 	creds := auth.Static{cfg.Accounts[0].Name: auth.NewSecret(servers.Password)}
-	return p.interact(ctx, cfg, dir, creds, "demo: servers inside this program, state in "+dir)
+	return p.interact(ctx, cfg, dir, creds, "DEMO, state in "+dir)
 }
 
 // serveDemo runs the demo's servers for other processes until ctx ends.

@@ -2,9 +2,18 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"skrzynka/config"
+	"skrzynka/mail/loopback"
 )
 
 // The one direction of imports. Each room lists the rooms of this module it may
@@ -44,11 +53,10 @@ var mayImport = map[string][]string{
 	"config": {"mail", "mail/safe"},
 	// Front ends: never SQL, never a socket, never an engine package but through
 	// their own interfaces.
-	"ui":         {"mail", "mail/safe", "mail/view", "ui/..."},
-	"ui/kit":     {"mail", "mail/safe", "mail/view"},
-	"ui/screen":  {"mail", "mail/safe", "mail/view", "ui/kit"},
-	"ui/cli":     {"config", "auth", "mail", "mail/engine", "mail/safe", "mail/view"},
-	"ui/kittest": {"mail", "mail/safe", "mail/view", "ui/kit"},
+	"ui":        {"mail", "mail/safe", "mail/view", "ui/..."},
+	"ui/kit":    {"mail", "mail/safe", "mail/view", "ui/kit/..."},
+	"ui/screen": {"mail", "mail/safe", "mail/view", "ui/kit/...", "ui/screen/..."},
+	"ui/cli":    {"config", "auth", "mail", "mail/engine", "mail/safe", "mail/view"},
 }
 
 // Outside packages that only some rooms may import.
@@ -70,7 +78,7 @@ var onlyIn = map[string][]string{
 
 // Pure rooms may not import what reads a clock, a file or a socket by itself.
 var pureRooms = []string{"mail/delivery", "mail/compose", "mail/parse", "mail/inbound", "mail/view", "mail/safe", "mail/follow"}
-var impure = []string{"os", "net", "net/http", "database/sql", "os/exec", "log", "log/slog", "io/ioutil"}
+var impure = []string{"os", "net", "database/sql", "os/exec", "log", "log/slog"}
 
 type listed struct {
 	ImportPath string
@@ -144,4 +152,112 @@ func matches(rules []string, room string) bool {
 		}
 	}
 	return false
+}
+
+// TestMain lets the test binary be the program itself in the scripts.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"skrzynka": main})
+}
+
+// TestScripts runs the command line as a script would, against embedded
+// servers of each script's own: testdata/script.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: filepath.Join("testdata", "script"),
+		Setup: func(env *testscript.Env) error {
+			servers, err := loopback.Start(loopback.Options{SlowReply: time.Millisecond, BounceAfter: time.Millisecond,
+				AutoReplyAfter: time.Millisecond, HumanAfter: time.Millisecond})
+			if err != nil {
+				return err
+			}
+			env.Defer(servers.Close)
+			env.Values["servers"] = servers
+			ca := filepath.Join(env.WorkDir, "ca.pem")
+			if err := servers.WriteCA(ca); err != nil {
+				return err
+			}
+			acct := servers.Account()
+			acct.PasswordCommand = []string{"printf", "%s", servers.Password}
+			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
+			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "state"))
+			env.Setenv("IMAP", servers.IMAPAddr)
+			env.Setenv("SMTP", servers.SMTPAddr)
+			return config.WriteNew(filepath.Join(env.WorkDir, "config", "skrzynka", "config.toml"), acct)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"message": scriptMessage, "json": scriptJSON, "accepted": scriptAccepted, "stop": scriptStop,
+		},
+	})
+}
+
+// message SENDER VAR sets VAR to the id of the stored message from SENDER@.
+func scriptMessage(ts *testscript.TestScript, _ bool, args []string) {
+	var rows []struct {
+		ID   int64  `json:"id"`
+		From string `json:"from_address"`
+	}
+	ts.Check(ts.Exec("skrzynka", "list", "--folder", "INBOX", "--limit", "500", "--json"))
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &rows))
+	for _, r := range rows {
+		if strings.HasPrefix(r.From, args[0]+"@") {
+			ts.Setenv(args[1], strconv.FormatInt(r.ID, 10))
+			return
+		}
+	}
+	ts.Fatalf("no message from %s@ among %d", args[0], len(rows))
+}
+
+// json FILE PATH VALUE compares one value of a JSON file, PATH being keys and
+// indexes separated by dots; "json FILE PATH > VAR" keeps it in a variable.
+func scriptJSON(ts *testscript.TestScript, neg bool, args []string) {
+	var v any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &v))
+	for key := range strings.SplitSeq(args[1], ".") {
+		switch at := v.(type) {
+		case map[string]any:
+			got, ok := at[key]
+			if !ok {
+				ts.Fatalf("there is no %q in %v", key, args[1])
+			}
+			v = got
+		case []any:
+			if key == "len" {
+				v = float64(len(at))
+				continue
+			}
+			i, err := strconv.Atoi(key)
+			if err != nil || i >= len(at) {
+				ts.Fatalf("there is no element %q of %d in %v", key, len(at), args[1])
+			}
+			v = at[i]
+		default:
+			ts.Fatalf("%v is not a container at %q", v, key)
+		}
+	}
+	got := fmt.Sprint(v)
+	if args[2] == ">" {
+		ts.Setenv(args[3], got)
+		return
+	}
+	if (got == args[2]) == neg {
+		ts.Fatalf("%s is %q, compared with %q", args[1], got, args[2])
+	}
+}
+
+// accepted N MESSAGE-ID checks how often the server took a message.
+func scriptAccepted(ts *testscript.TestScript, _ bool, args []string) {
+	servers := ts.Value("servers").(*loopback.Servers)
+	if got := len(servers.AcceptedByID(args[1])); strconv.Itoa(got) != args[0] {
+		ts.Fatalf("the server took %s %d times, not %s", args[1], got, args[0])
+	}
+}
+
+// stop smtp|imap takes a server away.
+func scriptStop(ts *testscript.TestScript, _ bool, args []string) {
+	servers := ts.Value("servers").(*loopback.Servers)
+	if args[0] == "smtp" {
+		servers.StopSMTP()
+	} else {
+		servers.StopIMAP()
+	}
 }

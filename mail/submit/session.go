@@ -263,7 +263,13 @@ func (s *Session) pending() (bool, error) {
 	if s.r.b.Buffered() > 0 {
 		return true, nil
 	}
-	s.limit(s.timeouts.Poll)
+	wait := s.timeouts.Poll
+	if silent, known := s.conn.Silent(); known && silent {
+		// Nothing is in the socket. What TLS has read ahead is still looked at,
+		// but there is nothing to wait for.
+		wait = time.Nanosecond
+	}
+	s.limit(wait)
 	_, err := s.r.b.Peek(1)
 	if err == nil {
 		return true, nil

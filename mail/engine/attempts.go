@@ -83,7 +83,7 @@ func (e *Engine) Resend(ctx context.Context, id string, o view.ResendOptions) (v
 	switch {
 	case replayed:
 	case o.Wait:
-		if a, err = e.outbox.Deliver(ctx, a.ID, false); err != nil {
+		if a, err = e.deliver(ctx, a.ID, false); err != nil {
 			return view.Attempt{}, err
 		}
 	default:

@@ -85,8 +85,21 @@ func (e *Engine) deliverSoon(id string) {
 			e.mu.Unlock()
 			e.publish(view.Change{Topic: view.TopicAttempts, ID: id})
 		}()
-		if _, err := e.outbox.Deliver(e.sends, id, true); err != nil {
+		if _, err := e.deliver(e.sends, id, true); err != nil {
 			e.publish(view.Change{Topic: view.TopicAttempts, ID: id, Err: mail.AsError(err)})
 		}
 	})
+}
+
+// deliver sends an attempt; a message whose answer was accepted is marked as
+// answered, here at once and on the server with the next pass. The mark is no
+// evidence: when it fails, the attempt is what it is.
+func (e *Engine) deliver(ctx context.Context, id string, auto bool) (mail.Attempt, error) {
+	a, err := e.outbox.Deliver(ctx, id, auto)
+	if err == nil && a.Kind == mail.KindReply && a.Status == mail.StatusSent {
+		if _, err := e.Store.SetFlag(context.WithoutCancel(ctx), []int64{a.MessageID}, mail.FlagAnswered, true); err == nil {
+			e.sync.nudge(a.Account)
+		}
+	}
+	return a, err
 }

@@ -142,6 +142,9 @@ func TestAnswerEveryMagicSender(t *testing.T) {
 			if row.ID == msg.ID && (row.Badge == nil || row.Badge.Status != r.status) {
 				t.Errorf("the list shows %+v", row.Badge)
 			}
+			if row.ID == msg.ID && row.Answered != (r.status == mail.StatusSent) {
+				t.Errorf("answered is %t", row.Answered)
+			}
 			if r.status == mail.StatusSent && a.SentCopy.Status != mail.CopySaved {
 				t.Errorf("the sent copy is %s: %v", a.SentCopy.Status, a.SentCopy.ErrorMessage)
 			}

@@ -58,7 +58,7 @@ func (e *Engine) sendNow(ctx context.Context, r outbox.Request) (view.Attempt, e
 		e.outbox.Copy(ctx, &a)
 		return e.result(a, true)
 	}
-	if a, err = e.outbox.Deliver(ctx, a.ID, false); err != nil {
+	if a, err = e.deliver(ctx, a.ID, false); err != nil {
 		return view.Attempt{}, err
 	}
 	return e.result(a, false)

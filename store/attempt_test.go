@@ -64,6 +64,19 @@ func TestKeyTable(t *testing.T) {
 	}
 }
 
+func TestReleasedKeyAfterARetryUnderAnotherKey(t *testing.T) {
+	s, clk := open(t)
+	a := openAttempt(t, s, outbound("1", "b"))
+	settle(t, s, a.ID, mail.Settled{Status: mail.StatusFailed, ReleaseKey: true})
+	clk.add(time.Second)
+	again := outbound("2", "b")
+	again.RetryOf = a.ID
+	openAttempt(t, s, again)
+	if c := openAttempt(t, s, outbound("1", "b")); c.RetryOf != "" {
+		t.Errorf("a lineage forks: %q", c.RetryOf)
+	}
+}
+
 func TestReplyKeyIsNeverReleased(t *testing.T) {
 	s, clk := open(t)
 	ctx := context.Background()
@@ -465,5 +478,59 @@ func TestLiveOwnersRowIsNotRecovered(t *testing.T) {
 	must(t, s.SettleAttempt(mail.WithActor(ctx, mail.ActorRecovery), a.ID, a.Owner, gone))
 	if l := must1(s.Audit(ctx, "attempt:"+a.ID, 1))(t); l[0].Actor != mail.ActorRecovery {
 		t.Errorf("settled by %s", l[0].Actor)
+	}
+}
+
+func TestPendingAndSendingLists(t *testing.T) {
+	ctx := context.Background()
+	s, clk := open(t)
+	first := openAttempt(t, s, outbound("1", "b"))
+	clk.add(time.Second)
+	second := openAttempt(t, s, outbound("2", "b"))
+	must(t, s.HoldAttempt(ctx, second.ID, "asked"))
+	if got := must1(s.PendingAttempts(ctx))(t); len(got) != 2 || got[0].ID != first.ID || got[1].Held != "asked" {
+		t.Errorf("pending: %+v", got)
+	}
+	must(t, s.ClaimAttempt(ctx, first.ID, s.Owner()))
+	if got := must1(s.SendingAttempts(ctx))(t); len(got) != 1 || got[0].ID != first.ID || got[0].Owner != s.Owner() {
+		t.Errorf("sending: %+v", got)
+	}
+	must(t, s.SettleAttempt(ctx, first.ID, s.Owner(), mail.Settled{Status: mail.StatusFailed, NextTryAt: clk.Now()}))
+	must(t, s.StopRetry(ctx, first.ID))
+	wantCode(t, s.StopRetry(ctx, first.ID), mail.CodeConflict)
+	if n := len(must1(s.DueRetries(ctx, clk.Now()))(t)); n != 0 {
+		t.Errorf("%d retries after they were stopped", n)
+	}
+}
+
+// A settlement is not lost because its caller was told to stop.
+func TestSettleIsNotCancelled(t *testing.T) {
+	s, clk := open(t)
+	a := openAttempt(t, s, outbound("k", "b"))
+	must(t, s.ClaimAttempt(context.Background(), a.ID, s.Owner()))
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	must(t, s.SettleAttempt(ctx, a.ID, s.Owner(), mail.Settled{Status: mail.StatusSent, SentAt: clk.Now()}))
+	if got := must1(s.Attempt(context.Background(), a.ID))(t); got.Status != mail.StatusSent {
+		t.Errorf("settled as %s", got.Status)
+	}
+}
+
+func TestAuditLog(t *testing.T) {
+	ctx := context.Background()
+	s, clk := open(t)
+	must(t, s.AppendAudit(ctx, mail.AuditEntry{Actor: mail.ActorSync, Account: "me", Action: "message.arrived", Subject: "message:1", Related: []string{"attempt:x", "message:1"}, Why: "w", From: "f", To: "t"}))
+	must(t, s.AppendAudit(mail.WithActor(ctx, mail.ActorWorker), mail.AuditEntry{Action: "plan.made", Subject: "plan:1"}))
+	wantCode(t, s.AppendAudit(ctx, mail.AuditEntry{Account: "nobody", Action: "a", Subject: "s"}), mail.CodeNotFound)
+	whole := must1(s.Audit(ctx, "", 0))(t)
+	if len(whole) != 2 || whole[0].Actor != mail.ActorWorker || whole[0].Account != "" {
+		t.Fatalf("audit: %+v", whole)
+	}
+	for _, subject := range []string{"message:1", "attempt:x"} {
+		got := must1(s.Audit(ctx, subject, 0))(t)
+		if len(got) != 1 || got[0].Actor != mail.ActorSync || got[0].Account != "me" || got[0].Why != "w" || got[0].From != "f" || got[0].To != "t" ||
+			!got[0].At.Equal(clk.Now()) || len(got[0].Related) != 1 || got[0].Related[0] != "attempt:x" {
+			t.Errorf("timeline of %s: %+v", subject, got)
+		}
 	}
 }

@@ -157,7 +157,7 @@ func (s *Store) OpenJournal(ctx context.Context, account string) ([]mail.Journal
 		return e, err
 	}, `SELECT j.id, j.batch, j.message_id, j.action, j.flag, j.on_off, j.from_validity, j.from_uid, j.state = 'begun', j.tries, j.created_at,
 			f.id, f.name, f.kind, f.uid_validity, coalesce(d.id,0), coalesce(d.name,''), coalesce(d.kind,''), coalesce(d.uid_validity,0)
-		FROM journal j JOIN folder f ON f.id = j.from_folder LEFT JOIN folder d ON d.id = j.to_folder
+		FROM journal j INDEXED BY journal_open JOIN folder f ON f.id = j.from_folder LEFT JOIN folder d ON d.id = j.to_folder
 		WHERE j.account_id = ? AND j.state IN ('waiting','begun') AND j.from_validity <> 0 AND j.from_validity = f.uid_validity ORDER BY j.id`, id)
 }
 

@@ -11,6 +11,8 @@ import (
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
+// The unary plus in conditions on account_id keeps SQLite from walking through
+// all messages of the account instead of the few a Message-ID finds.
 const messageColumns = `m.id, c.name, m.folder_id, f.name, f.kind, m.uid_validity, m.uid, m.mod_seq, m.seen, m.flagged, m.answered,
 	m.draft, m.deleted, m.keywords, m.internal_date, m.size, m.message_id, m.in_reply_to, m.refs, m.from_name, m.from_addr,
 	m.to_text, m.subject, m.snippet, m.attachments, m.date, m.header, m.body_id IS NOT NULL, coalesce(m.vanished_at,0)
@@ -51,7 +53,8 @@ func (s *Store) MessagesByMessageID(ctx context.Context, account, rfcMessageID s
 	if rfcMessageID == "" {
 		return nil, nil
 	}
-	return all(ctx, s.r, scanMessage, `SELECT `+messageColumns+`WHERE m.message_id = ? AND m.message_id <> '' AND c.name = ? ORDER BY m.date DESC, m.id DESC`,
+	return all(ctx, s.r, scanMessage, `SELECT `+messageColumns+`WHERE m.message_id = ? AND m.message_id <> ''
+			AND +m.account_id = (SELECT id FROM account WHERE name = ?) ORDER BY m.date DESC, m.id DESC`,
 		rfcMessageID, account)
 }
 
@@ -64,11 +67,11 @@ func (s *Store) Mentions(ctx context.Context, account string, ids []string, sinc
 		if id == "" {
 			continue
 		}
-		found, err := all(ctx, s.r, scanMention, `SELECT m.id, f.name, f.kind, m.from_addr, m.subject, m.internal_date, x.how FROM (
+		found, err := all(ctx, s.r, scanMention, `SELECT m.id, f.name, f.kind, m.from_addr, m.subject, m.internal_date, hit.how FROM (
 				SELECT id, 'self' AS how FROM message WHERE message_id = ?1 AND message_id <> ''
-				UNION ALL SELECT message_id, how FROM message_ref WHERE ref = ?1) x
-			JOIN message m ON m.id = x.id JOIN folder f ON f.id = m.folder_id JOIN account c ON c.id = m.account_id
-			WHERE c.name = ?2 AND m.internal_date >= ?3 ORDER BY m.internal_date, m.id LIMIT 200`, id, account, ms(since))
+				UNION ALL SELECT message_id, how FROM message_ref WHERE ref = ?1) hit
+			JOIN message m ON m.id = hit.id JOIN folder f ON f.id = m.folder_id
+			WHERE +m.account_id = (SELECT id FROM account WHERE name = ?2) AND m.internal_date >= ?3 ORDER BY m.internal_date, m.id LIMIT 200`, id, account, ms(since))
 		if err != nil {
 			return nil, err
 		}

@@ -73,7 +73,7 @@ func (t *tx) newPut(f mail.Folder) (*put, error) {
 	_, err := t.row(`SELECT account_id,
 			EXISTS (SELECT 1 FROM message WHERE folder_id = ?1 AND uid_validity < ?2) OR
 			EXISTS (SELECT 1 FROM message WHERE folder_id = ?1 AND uid_validity > ?2) OR
-			EXISTS (SELECT 1 FROM message WHERE account_id = f.account_id AND vanished_at IS NOT NULL),
+			EXISTS (SELECT 1 FROM message INDEXED BY message_vanished WHERE account_id = f.account_id AND vanished_at IS NOT NULL),
 			EXISTS (SELECT 1 FROM journal WHERE from_folder = ?1 AND action = 'move' AND state IN ('waiting','begun')),
 			EXISTS (SELECT 1 FROM poison WHERE folder_id = ?1)
 		FROM folder f WHERE id = ?1`, []any{f.ID, f.UIDValidity}, &p.account, &p.homeless, &p.moved, &p.poisoned)

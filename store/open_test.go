@@ -355,6 +355,9 @@ func TestDraftsAndSchedule(t *testing.T) {
 	if got := must1(s.DueDrafts(ctx, due))(t); len(got) != 1 || got[0].SendOwner != s.Owner() {
 		t.Errorf("due: %+v", got)
 	}
+	if got := must1(s.Drafts(ctx))(t); len(got) != 1 || got[0].Subject != "One" || got[0].To[0].Addr != "a@example.org" {
+		t.Errorf("drafts: %+v", got)
+	}
 	if c := must1(s.Counts(ctx))(t); c.Drafts != 1 || c.Waiting != 1 {
 		t.Errorf("counts: %+v", c)
 	}

@@ -28,7 +28,9 @@ func (e *Engine) Recover(ctx context.Context) (int, error) {
 func (e *Engine) outboxLoop(ctx context.Context) {
 	t := time.NewTicker(tick)
 	defer t.Stop()
+	version, _ := e.Store.DataVersion(ctx)
 	for n := 0; ; n++ {
+		version = e.noticeOthers(ctx, version)
 		if n%3600 == 0 {
 			_ = e.outbox.Expire(ctx) // once an hour; what fails now is dropped later
 		}
@@ -40,6 +42,19 @@ func (e *Engine) outboxLoop(ctx context.Context) {
 		case <-e.wake:
 		}
 	}
+}
+
+// noticeOthers announces what another process, a command for instance, has
+// changed in the store since version.
+func (e *Engine) noticeOthers(ctx context.Context, version int64) int64 {
+	now, err := e.Store.DataVersion(ctx)
+	if err != nil || now == version {
+		return version
+	}
+	for _, t := range []view.Topic{view.TopicFolders, view.TopicMessages, view.TopicAttempts, view.TopicDrafts, view.TopicAudit} {
+		e.publish(view.Change{Topic: t})
+	}
+	return now
 }
 
 func (e *Engine) outboxTurn(ctx context.Context) {

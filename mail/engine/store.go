@@ -16,6 +16,8 @@ type Store interface {
 	inbox.Store
 
 	Notify(f func(topic, account, id string))
+	// DataVersion changes when another process has committed something.
+	DataVersion(ctx context.Context) (int64, error)
 
 	FolderByID(ctx context.Context, id int64) (mail.Folder, error)
 	ListMessages(ctx context.Context, q view.ListQuery) (view.Page, error)

@@ -41,6 +41,7 @@ type NewMessage struct {
 	Size         int64  // RFC822.SIZE
 	Header       []byte // raw, with the empty line that ends it
 	Summary      Summary
+	Body         *NewBody // the whole message, where it came with the header
 }
 
 // FlagState is what the server says of one message's flags.
@@ -57,6 +58,16 @@ type NewBody struct {
 	Summary Summary
 	// Reports are the Message-IDs a delivery report speaks of.
 	Reports []string
+	// Packed is Raw made ready for the store (see store.Pack), nil when the
+	// store is to do it.
+	Packed *PackedBody
+}
+
+// PackedBody is a message's bytes as they are stored.
+type PackedBody struct {
+	Digest   [32]byte // SHA-256 of the bytes before encoding
+	Encoding string
+	Bytes    []byte
 }
 
 // StoredMessage is one message as it is stored.

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"crypto/sha256"
+	"database/sql"
+	"errors"
 	"strings"
 	"sync"
 
@@ -14,27 +16,42 @@ import (
 // maxBody bounds the memory of a damaged compressed body.
 const maxBody = 1 << 30
 
+// packLimit is the size above which compressing a message costs more time than
+// the disk it saves: what is large is mostly encoded pictures and archives.
+const packLimit = 128 << 10
+
 var (
-	encoder = sync.OnceValues(func() (*zstd.Encoder, error) { return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1)) })
+	encoder = sync.OnceValues(func() (*zstd.Encoder, error) {
+		return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(2), zstd.WithWindowSize(packLimit))
+	})
 	decoder = sync.OnceValues(func() (*zstd.Decoder, error) {
 		return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxBody))
 	})
 )
 
-// pack compresses what gets smaller by it.
-func pack(raw []byte) (encoding string, out []byte, err error) {
-	if len(raw) < 256 {
-		return "", nonNil(raw), nil
+// Pack makes a message's bytes ready to be stored: their digest, and what gets
+// smaller by it compressed. It needs no database and may run on any goroutine.
+func Pack(raw []byte) (*mail.PackedBody, error) {
+	p := &mail.PackedBody{Digest: sha256.Sum256(raw), Bytes: nonNil(raw)}
+	if len(raw) < 256 || len(raw) > packLimit {
+		return p, nil
 	}
 	e, err := encoder()
 	if err != nil {
-		return "", nil, err
+		return nil, mail.Errorf(mail.CodeInternal, "", "A message cannot be compressed: %w.", err)
 	}
-	out = e.EncodeAll(raw, nil)
-	if len(out) > len(raw)*9/10 {
-		return "", raw, nil
+	if out := e.EncodeAll(raw, make([]byte, 0, len(raw)/2)); len(out) < len(raw)*9/10 {
+		p.Encoding, p.Bytes = "zstd", out
 	}
-	return "zstd", out, nil
+	return p, nil
+}
+
+// PackBody fills in b.Packed; see [Pack].
+func (s *Store) PackBody(b *mail.NewBody) (err error) {
+	if b.Packed == nil {
+		b.Packed, err = Pack(b.Raw)
+	}
+	return err
 }
 
 func unpack(encoding string, b []byte) ([]byte, error) {
@@ -51,21 +68,16 @@ func unpack(encoding string, b []byte) ([]byte, error) {
 // PutBodies stores whole messages. The same bytes are kept once, in however
 // many folders they are. A message that is no longer there is passed over.
 func (s *Store) PutBodies(ctx context.Context, list []mail.NewBody) error {
-	type packed struct {
-		encoding string
-		bytes    []byte
-	}
-	ready := make([]packed, len(list)) // outside of the transaction: it takes time
-	for i := range list {
-		enc, b, err := pack(list[i].Raw)
-		if err != nil {
-			return mail.Errorf(mail.CodeInternal, "", "A message cannot be compressed: %w.", err)
+	for i := range list { // outside of the transaction: it takes time
+		if err := s.PackBody(&list[i]); err != nil {
+			return err
 		}
-		ready[i] = packed{enc, b}
 	}
 	return s.write(ctx, func(t *tx) error {
+		p := t.newBodies()
+		defer p.close()
 		for i := range list {
-			if err := t.putBody(&list[i], ready[i].encoding, ready[i].bytes); err != nil {
+			if err := p.put(&list[i]); err != nil {
 				return err
 			}
 		}
@@ -73,53 +85,111 @@ func (s *Store) PutBodies(ctx context.Context, list []mail.NewBody) error {
 	})
 }
 
-func (t *tx) putBody(b *mail.NewBody, encoding string, bytes []byte) error {
-	digest := sha256.Sum256(b.Raw)
-	var body int64
-	ok, err := t.row(`SELECT id FROM body WHERE digest = ?`, []any{digest[:]}, &body)
+// bodies stores the bodies of one batch. Whatever stores a body comes through
+// store, with the message's id set.
+type bodies struct {
+	t                                       *tx
+	insert, find, read, update, poison, ref *sql.Stmt
+}
+
+func (t *tx) newBodies() *bodies { return &bodies{t: t} }
+
+func (p *bodies) close() {
+	for _, s := range []*sql.Stmt{p.insert, p.find, p.read, p.update, p.poison, p.ref} {
+		if s != nil {
+			_ = s.Close()
+		}
+	}
+}
+
+// stmt prepares a statement once.
+func (p *bodies) stmt(into **sql.Stmt, query string) (*sql.Stmt, error) {
+	if *into != nil {
+		return *into, nil
+	}
+	s, err := p.t.PrepareContext(p.t.ctx, query)
+	if err == nil {
+		*into = s
+	}
+	return s, err
+}
+
+// store keeps the bytes and returns their row.
+func (p *bodies) store(b *mail.NewBody) (id int64, err error) {
+	insert, err := p.stmt(&p.insert, `INSERT OR IGNORE INTO body (digest, size, encoding, bytes) VALUES (?,?,?,?)`)
+	if err != nil {
+		return 0, err
+	}
+	res, err := insert.ExecContext(p.t.ctx, b.Packed.Digest[:], len(b.Raw), b.Packed.Encoding, b.Packed.Bytes)
+	if err != nil {
+		return 0, err
+	}
+	if n, err := res.RowsAffected(); err != nil || n > 0 {
+		id, e := res.LastInsertId()
+		return id, errors.Join(err, e)
+	}
+	find, err := p.stmt(&p.find, `SELECT id FROM body WHERE digest = ?`)
+	if err != nil {
+		return 0, err
+	}
+	return id, find.QueryRowContext(p.t.ctx, b.Packed.Digest[:]).Scan(&id)
+}
+
+// put gives a stored message its body.
+func (p *bodies) put(b *mail.NewBody) error {
+	t := p.t
+	read, err := p.stmt(&p.read, `SELECT c.name, m.folder_id, m.uid_validity, m.uid FROM message m JOIN account c ON c.id = m.account_id WHERE m.id = ?`)
 	if err != nil {
 		return err
 	}
 	var account string
 	var folder, validity, uid int64
-	there, err := t.row(`SELECT c.name, m.folder_id, m.uid_validity, m.uid FROM message m JOIN account c ON c.id = m.account_id WHERE m.id = ?`,
-		[]any{b.ID}, &account, &folder, &validity, &uid)
+	there, err := scanRow(read.QueryRowContext(t.ctx, b.ID), &account, &folder, &validity, &uid)
 	if err != nil || !there {
 		return err
 	}
-	if !ok {
-		res, err := t.ExecContext(t.ctx, `INSERT INTO body (digest, size, encoding, bytes) VALUES (?,?,?,?)`, digest[:], len(b.Raw), encoding, bytes)
-		if err != nil {
-			return err
-		}
-		if body, err = res.LastInsertId(); err != nil {
-			return err
-		}
-	}
-	m := &b.Summary
-	if _, err := t.exec(`UPDATE message SET body_id = ?1, header = NULL, message_id = ?2, in_reply_to = ?3, refs = ?4, from_name = ?5, from_addr = ?6,
-			to_text = ?7, subject = ?8, snippet = ?9, attachments = ?10, date = CASE WHEN ?11 = 0 THEN date ELSE ?11 END WHERE id = ?12`,
-		body, m.RFCMessageID, m.InReplyTo, strings.Join(m.References, " "), m.From.Name, m.From.Addr, m.To, m.Subject, m.Snippet, m.Attachments,
-		ms(m.Date), b.ID); err != nil {
-		return err
-	}
-	if _, err := t.exec(`DELETE FROM poison WHERE folder_id = ? AND uid_validity = ? AND uid = ?`, folder, validity, uid); err != nil {
-		return err
-	}
-	stmt, err := t.PrepareContext(t.ctx, `INSERT OR IGNORE INTO message_ref (ref, message_id, how) VALUES (?,?,?)`)
+	body, err := p.store(b)
 	if err != nil {
 		return err
 	}
-	defer stmt.Close() //nolint:errcheck // nothing depends on it
-	if err := putRefs(t.ctx, stmt, b.ID, m); err != nil {
+	update, err := p.stmt(&p.update, `UPDATE message SET body_id = ?1, header = NULL, message_id = ?2, in_reply_to = ?3, refs = ?4, from_name = ?5, from_addr = ?6,
+			to_text = ?7, subject = ?8, snippet = ?9, attachments = ?10, date = CASE WHEN ?11 = 0 THEN date ELSE ?11 END WHERE id = ?12`)
+	if err != nil {
+		return err
+	}
+	m := &b.Summary
+	if _, err := update.ExecContext(t.ctx, body, m.RFCMessageID, m.InReplyTo, strings.Join(m.References, " "), m.From.Name, m.From.Addr,
+		m.To, m.Subject, m.Snippet, m.Attachments, ms(m.Date), b.ID); err != nil {
+		return err
+	}
+	poison, err := p.stmt(&p.poison, `DELETE FROM poison WHERE folder_id = ? AND uid_validity = ? AND uid = ?`)
+	if err != nil {
+		return err
+	}
+	if _, err := poison.ExecContext(t.ctx, folder, validity, uid); err != nil {
+		return err
+	}
+	t.changed("messages", account, itoa(b.ID))
+	return p.refs(b)
+}
+
+// refs keeps the Message-IDs a message answers or reports about.
+func (p *bodies) refs(b *mail.NewBody) error {
+	if len(b.Summary.References) == 0 && b.Summary.InReplyTo == "" && len(b.Reports) == 0 {
+		return nil
+	}
+	ref, err := p.stmt(&p.ref, `INSERT OR IGNORE INTO message_ref (ref, message_id, how) VALUES (?,?,?)`)
+	if err != nil {
+		return err
+	}
+	if err := putRefs(p.t.ctx, ref, b.ID, &b.Summary); err != nil {
 		return err
 	}
 	for _, r := range b.Reports[:min(len(b.Reports), maxRefs)] {
-		if _, err := stmt.ExecContext(t.ctx, r, b.ID, "bounce"); err != nil {
+		if _, err := ref.ExecContext(p.t.ctx, r, b.ID, "bounce"); err != nil {
 			return err
 		}
 	}
-	t.changed("messages", account, itoa(b.ID))
 	return nil
 }
 

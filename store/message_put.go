@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -27,6 +28,13 @@ const maxRefs = 50
 func (s *Store) PutHeaders(ctx context.Context, folderID int64, validity uint32, list []mail.NewMessage) (fresh []int64, err error) {
 	if len(list) > MaxBatch {
 		return nil, invalid("More than %d messages in one batch.", MaxBatch)
+	}
+	for i := range list { // outside of the transaction: it takes time
+		if b := list[i].Body; b != nil {
+			if err := s.PackBody(b); err != nil {
+				return nil, err
+			}
+		}
 	}
 	err = s.write(ctx, func(t *tx) error {
 		f, err := t.folder(folderID, validity)
@@ -62,13 +70,14 @@ type put struct {
 	insert   *sql.Stmt
 	ref      *sql.Stmt
 	find     *sql.Stmt
+	bodies   *bodies
 	homeless bool // there are rows that may have to be matched
 	moved    bool // there are open moves out of the folder
 	poisoned bool
 }
 
 func (t *tx) newPut(f mail.Folder) (*put, error) {
-	p := &put{t: t, f: f}
+	p := &put{t: t, f: f, bodies: t.newBodies()}
 	// The usual folder has nothing to match: then each row costs one insert.
 	_, err := t.row(`SELECT account_id,
 			EXISTS (SELECT 1 FROM message WHERE folder_id = ?1 AND uid_validity < ?2) OR
@@ -86,8 +95,8 @@ func (t *tx) newPut(f mail.Folder) (*put, error) {
 	if err == nil {
 		p.insert, err = t.PrepareContext(t.ctx, `INSERT INTO message (account_id, folder_id, uid_validity, uid, mod_seq,
 			seen, flagged, answered, draft, deleted, keywords, internal_date, date, size, message_id, in_reply_to, refs,
-			from_name, from_addr, to_text, subject, snippet, attachments, header_digest, header)
-			VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`)
+			from_name, from_addr, to_text, subject, snippet, attachments, header_digest, header, body_id)
+			VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`)
 	}
 	if err != nil {
 		p.close()
@@ -97,6 +106,7 @@ func (t *tx) newPut(f mail.Folder) (*put, error) {
 }
 
 func (p *put) close() {
+	p.bodies.close()
 	for _, s := range []*sql.Stmt{p.find, p.ref, p.insert} {
 		if s != nil {
 			_ = s.Close()
@@ -118,7 +128,7 @@ func (p *put) message(m *mail.NewMessage) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	digest := sha256.Sum256(m.Header)
+	digest := headerDigest(m.Header)
 	if !ok && p.moved {
 		if gone, err := p.movedAway(m, digest[:], place); err != nil || gone {
 			return 0, err
@@ -136,9 +146,29 @@ func (p *put) message(m *mail.NewMessage) (int64, error) {
 		}
 	}
 	if ok {
-		return 0, t.setFlags(id, mail.FlagState{ModSeq: m.ModSeq, Flags: m.Flags})
+		if err := t.setFlags(id, mail.FlagState{ModSeq: m.ModSeq, Flags: m.Flags}); err != nil {
+			return 0, err
+		}
+		return 0, p.addBody(id, m.Body)
 	}
 	return p.add(m, digest[:])
+}
+
+// headerDigest is over a header without the line ends that close it: what
+// servers make of a message without a body differs there.
+func headerDigest(header []byte) [32]byte { return sha256.Sum256(bytes.TrimRight(header, "\r\n")) }
+
+// addBody gives a message that is stored already its body, if it has none.
+func (p *put) addBody(id int64, b *mail.NewBody) error {
+	if b == nil {
+		return nil
+	}
+	var has bool
+	if _, err := p.t.row(`SELECT body_id IS NOT NULL FROM message WHERE id = ?`, []any{id}, &has); err != nil || has {
+		return err
+	}
+	b.ID = id
+	return p.bodies.put(b)
 }
 
 func (p *put) add(m *mail.NewMessage, digest []byte) (int64, error) {
@@ -147,16 +177,28 @@ func (p *put) add(m *mail.NewMessage, digest []byte) (int64, error) {
 	if date.IsZero() {
 		date = m.InternalDate
 	}
+	header, body := any(m.Header), any(nil)
+	if m.Body != nil {
+		id, err := p.bodies.store(m.Body)
+		if err != nil {
+			return 0, err
+		}
+		header, body, s = nil, id, &m.Body.Summary
+	}
 	res, err := p.insert.ExecContext(p.t.ctx, p.account, p.f.ID, p.f.UIDValidity, m.UID, int64(m.ModSeq),
 		f.Seen, f.Flagged, f.Answered, f.Draft, f.Deleted, keywords(f.Keywords), ms(m.InternalDate), ms(date), m.Size,
 		s.RFCMessageID, s.InReplyTo, strings.Join(s.References, " "), s.From.Name, s.From.Addr, s.To, s.Subject, s.Snippet, s.Attachments,
-		digest, m.Header)
+		digest, header, body)
 	if err != nil {
 		return 0, err
 	}
 	id, err := res.LastInsertId()
 	if err != nil {
 		return 0, err
+	}
+	if m.Body != nil {
+		m.Body.ID = id
+		return id, p.bodies.refs(m.Body)
 	}
 	return id, putRefs(p.t.ctx, p.ref, id, s)
 }

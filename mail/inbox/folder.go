@@ -15,7 +15,12 @@ import (
 const (
 	headerBatch = 500
 	bodyBatch   = 200
-	bodyBytes   = 16 << 20
+	bodyBytes   = 8 << 20
+	// newestFirst is how many headers of a folder are read before any body, so
+	// that there is a list to look at.
+	newestFirst = 300
+	// fewNew is up to how many new messages are read whole at once.
+	fewNew = 64
 )
 
 // folderPass brings one folder up to date.
@@ -26,7 +31,8 @@ type folderPass struct {
 	box      mirror.Mailbox
 	begun    time.Time
 	report   view.FolderSync
-	complete bool // every action of the plan was carried out
+	rest     []uint32 // still to be read, header and body
+	complete bool     // every action of the plan was carried out
 }
 
 // unchanged reports whether STATUS alone shows that there is nothing to do:
@@ -36,7 +42,8 @@ func unchanged(l mail.LocalFolder, r mirror.Mailbox, condStore bool) bool {
 		l.ModSeq == r.HighestModSeq && l.Count == r.Messages && l.Bodyless == 0 && !l.ReRead
 }
 
-// headers carries out everything but the bodies.
+// headers carries out everything but the bodies, and of many new messages
+// only the newest headers: rest is what it left over.
 func (p *folderPass) headers(ctx context.Context) error {
 	session, err := p.session(ctx)
 	if err != nil {
@@ -58,6 +65,25 @@ func (p *folderPass) headers(ctx context.Context) error {
 			return err
 		}
 	}
+	p.complete = true
+	return nil
+}
+
+// finish reads what headers left over, then the missing bodies, and ends the
+// pass over the folder. Only now the server's state counts as stored: an
+// interrupted pass finds by itself what is missing.
+func (p *folderPass) finish(ctx context.Context) error {
+	if err := p.bodies(ctx); err != nil { // of the newest, which people open first
+		return err
+	}
+	if err := p.fetchWhole(ctx, p.rest); err != nil {
+		return err
+	}
+	if p.rest != nil {
+		if err := p.bodies(ctx); err != nil { // of the very large ones
+			return err
+		}
+	}
 	if p.local.ReRead || p.local.UIDValidity != p.box.UIDValidity {
 		n, err := p.store.FinishReRead(ctx, p.row.ID, p.box.UIDValidity, p.begun)
 		if err != nil {
@@ -65,7 +91,6 @@ func (p *folderPass) headers(ctx context.Context) error {
 		}
 		p.report.Vanished += n
 	}
-	p.complete = true
 	return p.store.SetFolderState(ctx, p.row.ID, p.box.UIDValidity, p.box.UIDNext, p.box.HighestModSeq, p.clock.Now())
 }
 
@@ -81,8 +106,16 @@ func (p *folderPass) act(ctx context.Context, a mirror.Action) error {
 	return nil // ReRead was begun before the plan; bodies come after all headers
 }
 
-// fetchRange reads the headers of the UIDs of a range that are not stored.
+// fetchRange reads the messages of a range of UIDs that are not stored.
 func (p *folderPass) fetchRange(ctx context.Context, r mirror.Range) error {
+	if r.To != 0 && r.To-r.From < fewNew && r.To >= r.From {
+		// So few that asking which of them exist costs more than it saves.
+		uids := make([]uint32, 0, fewNew)
+		for u := r.From; u <= r.To; u++ {
+			uids = append(uids, u)
+		}
+		return p.fetchWhole(ctx, uids)
+	}
 	session, err := p.session(ctx)
 	if err != nil {
 		return err
@@ -96,7 +129,19 @@ func (p *folderPass) fetchRange(ctx context.Context, r mirror.Range) error {
 		return err
 	}
 	_, unknown := mirror.Diff(have, uids)
-	return p.fetchHeaders(ctx, unknown)
+	return p.take(ctx, unknown)
+}
+
+// take reads messages that are not stored: a few whole and at once; of many the
+// newest headers, so that there is a list, and the rest later.
+func (p *folderPass) take(ctx context.Context, unknown []uint32) error {
+	if len(unknown) <= fewNew {
+		return p.fetchWhole(ctx, unknown)
+	}
+	slices.Sort(unknown)
+	cut := max(0, len(unknown)-newestFirst)
+	p.rest = append(p.rest, unknown[:cut]...)
+	return p.fetchHeaders(ctx, unknown[cut:])
 }
 
 // fetchHeaders reads headers newest first and commits batch by batch.
@@ -192,7 +237,7 @@ func (p *folderPass) diff(ctx context.Context, a mirror.Action) error {
 		if err != nil {
 			return err
 		}
-		if now.Count == a.Messages {
+		if now.Count+len(p.rest) == a.Messages {
 			return nil
 		}
 	}
@@ -221,17 +266,16 @@ func (p *folderPass) reconcile(ctx context.Context, from, to uint32, there []uin
 		}
 		p.report.Vanished += n
 	}
-	return p.fetchHeaders(ctx, unknown)
+	// What the plan has read meanwhile is stored; what it left over is known.
+	unknown = slices.DeleteFunc(unknown, func(u uint32) bool { return slices.Contains(p.rest, u) })
+	return p.take(ctx, unknown)
 }
 
 // bodies reads what the list already shows, newest first, until nothing is
-// missing. A message somebody opened jumps the queue between two batches.
+// missing.
 func (p *folderPass) bodies(ctx context.Context) error {
 	total, done := 0, 0
 	for {
-		if err := p.wanted(ctx); err != nil {
-			return err
-		}
 		missing, err := p.store.Bodyless(ctx, p.row.ID, 4*bodyBatch)
 		if err != nil || len(missing) == 0 {
 			return err

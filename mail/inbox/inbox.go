@@ -30,14 +30,19 @@ type Syncer struct {
 	clock mail.Clock
 
 	passing sync.Mutex
+	wake    chan struct{}
+	fetch   chan struct{} // somebody waits for a body
+
 	mu      sync.Mutex
 	want    []int64 // messages somebody opened whose bodies are not here
-	wake    chan struct{}
+	running bool    // Run is: sessions may be kept
+	parked  *mirror.Session
+	since   time.Time // when it was parked, by the wall clock
 }
 
 // New returns a Syncer; nothing runs until Run or Pass.
 func New(o Options) *Syncer {
-	return &Syncer{Options: o, store: o.Store, clock: o.Clock, wake: make(chan struct{}, 1)}
+	return &Syncer{Options: o, store: o.Store, clock: o.Clock, wake: make(chan struct{}, 1), fetch: make(chan struct{}, 1)}
 }
 
 func (s *Syncer) dial(ctx context.Context) (*mirror.Session, error) { return s.Dial(ctx) }
@@ -50,31 +55,34 @@ func (s *Syncer) Nudge() {
 	}
 }
 
-// WantBody asks for the body of a message before all others.
-func (s *Syncer) WantBody(id int64) {
+// parkTime is how long a session is kept for the next pass. It is short, so
+// that a connection that died unseen is rarely tried.
+const parkTime = 90 * time.Second
+
+func (s *Syncer) keepSession(open *mirror.Session) bool {
 	s.mu.Lock()
-	s.want = append(s.want, id)
-	s.mu.Unlock()
-	s.Nudge()
+	defer s.mu.Unlock()
+	if !s.running {
+		return false
+	}
+	s.parked, s.since = open, time.Now().Round(0) // wall clock: a machine that slept made it old
+	return true
 }
 
-// wanted reads the bodies somebody is waiting for.
-func (p *pass) wanted(ctx context.Context) error {
-	p.mu.Lock()
-	ids := p.want
-	p.want = nil
-	p.mu.Unlock()
-	for _, id := range ids {
-		m, err := p.store.Message(ctx, id)
-		if err != nil || m.HasBody || m.UID.Validity == 0 {
-			continue // it is here by now, gone, or on its way to another folder
-		}
-		f := &folderPass{pass: p, row: mail.Folder{ID: m.FolderID, Name: m.Folder}, box: mirror.Mailbox{UIDValidity: m.UID.Validity}}
-		if err := f.fetchBodies(ctx, []mail.Bodyless{{ID: id, UID: m.UID.UID, Size: m.Size}}); err != nil && !mirror.Refused(err) {
-			return err
-		}
+// takeSession returns the session kept from the last pass, or nil.
+func (s *Syncer) takeSession() *mirror.Session {
+	s.mu.Lock()
+	open, since := s.parked, s.since
+	s.parked = nil
+	s.mu.Unlock()
+	if open == nil {
+		return nil
 	}
-	return nil
+	if d := time.Since(since); open.Err() != nil || d < 0 || d > parkTime {
+		open.Close()
+		return nil
+	}
+	return open
 }
 
 // The pause after a failed pass: doubled each time, with jitter, so that many
@@ -87,13 +95,28 @@ const (
 // Run passes over the account until ctx ends: when the server tells of a
 // change (IDLE), when a person asks or did something, and at every poll.
 func (s *Syncer) Run(ctx context.Context) {
-	var idle sync.WaitGroup
-	idle.Go(func() { s.idle(ctx) })
-	defer idle.Wait()
+	s.mu.Lock()
+	s.running = true
+	s.mu.Unlock()
+	var beside sync.WaitGroup
+	beside.Go(func() { s.idle(ctx) })
+	beside.Go(func() { s.courier(ctx) })
+	defer func() {
+		s.mu.Lock()
+		s.running = false
+		s.mu.Unlock()
+		if open := s.takeSession(); open != nil {
+			open.Close()
+		}
+		beside.Wait()
+	}()
 	pause := firstPause
 	for ctx.Err() == nil {
 		report := s.Pass(ctx, "")
 		if !report.OK {
+			if progressed(report) {
+				pause = firstPause
+			}
 			s.sleep(ctx, pause+rand.N(pause/2))
 			pause = min(2*pause, maxPause)
 			continue
@@ -102,6 +125,17 @@ func (s *Syncer) Run(ctx context.Context) {
 		s.progress("idle", "", 0, 0)
 		s.sleep(ctx, s.Poll)
 	}
+}
+
+// progressed reports whether a pass that failed brought anything: then it is
+// the connection that is poor, and trying again soon is worth it.
+func progressed(r view.AccountSync) bool {
+	for _, f := range r.Folders {
+		if f.New > 0 || f.Changed > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // sleep waits for d, a nudge or the end.

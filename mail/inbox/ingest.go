@@ -19,10 +19,30 @@ func newMessage(f mirror.Fetched) mail.NewMessage {
 		Size: f.Size, Header: f.Header, Summary: summary(&h, f.InternalDate)}
 }
 
+// newWhole makes a row with its body of a whole message, or of the beginning of
+// a large one a row without.
+func newWhole(f mirror.Fetched) mail.NewMessage {
+	if f.Body == nil || f.Truncated {
+		if f.Header == nil {
+			f.Header = headerOf(f.Body)
+		}
+		return newMessage(f)
+	}
+	m := parse.Message(f.Body)
+	body := bodyOf(0, f.Body, m)
+	out := mail.NewMessage{UID: f.UID, ModSeq: f.ModSeq, Flags: flags(f.Flags), InternalDate: f.InternalDate,
+		Size: f.Size, Header: headerOf(f.Body), Summary: body.Summary, Body: &body}
+	out.Summary.Date = ListDate(m.Date, m.DateOK, f.InternalDate)
+	return out
+}
+
 // newBody parses a whole message for its row, whose date its header has set.
 func newBody(id int64, f mirror.Fetched) mail.NewBody {
-	m := parse.Message(f.Body)
-	b := mail.NewBody{ID: id, Raw: f.Body, Summary: summary(&m.Headers, time.Time{})}
+	return bodyOf(id, f.Body, parse.Message(f.Body))
+}
+
+func bodyOf(id int64, raw []byte, m *parse.Msg) mail.NewBody {
+	b := mail.NewBody{ID: id, Raw: raw, Summary: summary(&m.Headers, time.Time{})}
 	b.Summary.Date = time.Time{}
 	b.Summary.Snippet = parse.Snippet(m.Text, snippetLength)
 	for _, i := range m.Attachments {

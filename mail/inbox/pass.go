@@ -27,8 +27,14 @@ func (s *Syncer) Pass(ctx context.Context, folder string) view.AccountSync {
 	s.passing.Lock()
 	defer s.passing.Unlock()
 	out := view.AccountSync{Account: s.Account.Name, Folders: []view.FolderSync{}}
-	p := &pass{Syncer: s}
-	defer p.close()
+	release, err := s.store.SyncLease(ctx, s.Account.Name)
+	if err != nil {
+		out.Error = mail.AsError(err)
+		return out
+	}
+	defer release()
+	p := &pass{Syncer: s, open: s.takeSession()}
+	defer p.park()
 	if err := p.run(ctx, folder, &out); err != nil {
 		out.Error = mail.AsError(err)
 		s.progress("offline", "", 0, 0)
@@ -49,11 +55,12 @@ func (p *pass) run(ctx context.Context, only string, out *view.AccountSync) erro
 		return err
 	}
 	p.progress("folders", "", 0, 0)
-	remote, err := session.Folders(ctx)
+	remote, broken, session, err := mirror.FoldersResilient(ctx, p.dial, session)
+	p.open = session
 	if err != nil {
 		return err
 	}
-	if err := p.store.PutFolders(ctx, p.Account.Name, p.folders(remote)); err != nil {
+	if err := p.putFolders(ctx, remote, len(broken) == 0); err != nil {
 		return err
 	}
 	rows, err := p.store.Folders(ctx, p.Account.Name)
@@ -64,6 +71,11 @@ func (p *pass) run(ctx context.Context, only string, out *view.AccountSync) erro
 	if err != nil {
 		return err
 	}
+	defer func() {
+		for _, f := range passes {
+			out.Folders = append(out.Folders, f.report)
+		}
+	}()
 	// Headers of every folder first: the whole mailbox can be browsed while the
 	// bodies come.
 	for _, f := range passes {
@@ -73,13 +85,10 @@ func (p *pass) run(ctx context.Context, only string, out *view.AccountSync) erro
 	}
 	for _, f := range passes {
 		if f.complete {
-			if err := p.folder(f, out, f.bodies(ctx)); err != nil {
+			if err := p.folder(f, out, f.finish(ctx)); err != nil {
 				return err
 			}
 		}
-	}
-	for _, f := range passes {
-		out.Folders = append(out.Folders, f.report)
 	}
 	return nil
 }
@@ -139,6 +148,24 @@ func sameFolder(name string, f mail.Folder) bool {
 	return f.Name == name || strings.EqualFold(name, "inbox") && f.Kind == mail.FolderInbox || string(f.Kind) != "" && strings.EqualFold(name, string(f.Kind))
 }
 
+// putFolders takes over the server's list. Of a list with holes nothing is
+// taken to be gone.
+func (p *pass) putFolders(ctx context.Context, remote []mirror.Folder, whole bool) error {
+	list := p.folders(remote)
+	if !whole {
+		have, err := p.store.Folders(ctx, p.Account.Name)
+		if err != nil {
+			return err
+		}
+		for _, h := range have {
+			if !slices.ContainsFunc(list, func(f mail.Folder) bool { return f.Name == h.Name }) {
+				list = append(list, h)
+			}
+		}
+	}
+	return p.store.PutFolders(ctx, p.Account.Name, list)
+}
+
 // folders gives the server's list the kinds of the configuration.
 func (p *pass) folders(remote []mirror.Folder) []mail.Folder {
 	out := make([]mail.Folder, 0, len(remote))
@@ -147,7 +174,8 @@ func (p *pass) folders(remote []mirror.Folder) []mail.Folder {
 		if k, ok := p.Account.FolderKinds[r.Name]; ok {
 			kind = k
 		}
-		out = append(out, mail.Folder{Account: p.Account.Name, Name: r.Name, Delimiter: r.Delimiter, Kind: kind, SpecialUse: r.Kind, Selectable: r.Selectable})
+		out = append(out, mail.Folder{Account: p.Account.Name, Name: r.Name, Delimiter: r.Delimiter, Kind: kind, SpecialUse: r.Kind, Selectable: r.Selectable,
+			UIDValidity: r.Status.UIDValidity, UIDNext: r.Status.UIDNext})
 	}
 	return out
 }
@@ -165,6 +193,13 @@ func (p *pass) session(ctx context.Context) (*mirror.Session, error) {
 func (p *pass) close() {
 	if p.open != nil {
 		p.open.Close()
+	}
+}
+
+// park keeps the session for the next pass while the background loop runs.
+func (p *pass) park() {
+	if p.open == nil || p.open.Err() != nil || !p.keepSession(p.open) {
+		p.close()
 	}
 }
 

@@ -11,6 +11,9 @@ import (
 // rows are keyed by (folder, UIDVALIDITY, UID), so that a pass that is killed
 // anywhere goes on where it was and never makes a row twice.
 type Store interface {
+	// SyncLease keeps other processes out of a pass over the account until
+	// release is called.
+	SyncLease(ctx context.Context, account string) (release func(), err error)
 	// PutFolders takes over the server's list of folders.
 	PutFolders(ctx context.Context, account string, folders []mail.Folder) error
 	Folders(ctx context.Context, account string) ([]mail.Folder, error)
@@ -26,6 +29,8 @@ type Store interface {
 	UIDs(ctx context.Context, folderID int64, validity uint32) ([]uint32, error)
 	PutHeaders(ctx context.Context, folderID int64, validity uint32, msgs []mail.NewMessage) (fresh []int64, err error)
 	Bodyless(ctx context.Context, folderID int64, limit int) ([]mail.Bodyless, error)
+	// PackBody makes a body ready to be stored; it touches no database.
+	PackBody(b *mail.NewBody) error
 	PutBodies(ctx context.Context, bodies []mail.NewBody) error
 	Message(ctx context.Context, id int64) (mail.StoredMessage, error)
 	ApplyFlags(ctx context.Context, folderID int64, validity uint32, states []mail.FlagState) (changed int, err error)

@@ -14,14 +14,15 @@ type moved struct {
 	name    string
 	message int64
 	status  mail.DeliveryStatus
+	key     string
 }
 
-const movedColumns = ` RETURNING account_id, (SELECT name FROM account WHERE id = account_id), coalesce(message_id,0), status`
+const movedColumns = ` RETURNING account_id, (SELECT name FROM account WHERE id = account_id), coalesce(message_id,0), status, idempotency_key`
 
 // move runs one UPDATE … RETURNING of an attempt. No row is a CONFLICT that
 // names the present state, or NOT_FOUND.
 func (t *tx) move(id, what, query string, args ...any) (m moved, err error) {
-	ok, err := t.row(query+movedColumns, args, &m.account, &m.name, &m.message, &m.status)
+	ok, err := t.row(query+movedColumns, args, &m.account, &m.name, &m.message, &m.status, &m.key)
 	if err != nil {
 		return m, err
 	}
@@ -64,6 +65,9 @@ func (s *Store) ClaimAttempt(ctx context.Context, id, owner string) error {
 		m, err := t.move(id, "claimed", `UPDATE attempt SET status = 'sending', updated_at = ?
 			WHERE id = ? AND status = 'pending' AND held = '' AND owner = ?`, t.now, id, owner)
 		if err != nil {
+			return err
+		}
+		if err := t.claimFollowUp(id, m.key, owner); err != nil {
 			return err
 		}
 		if err := t.bumpEpoch(); err != nil {
@@ -166,29 +170,33 @@ func (s *Store) ResolveAttempt(ctx context.Context, id string, r mail.Resolution
 // that has ended. accepted says that it proves acceptance. The same text is
 // kept once.
 func (s *Store) AddFinding(ctx context.Context, id, text string, accepted bool) error {
-	return s.write(ctx, func(t *tx) error {
-		m, err := t.move(id, "given a finding", `UPDATE attempt SET
-				findings = CASE WHEN EXISTS (SELECT 1 FROM json_each(findings) WHERE value = ?1) THEN findings ELSE json_insert(findings, '$[#]', ?1) END,
-				accepted_late = max(accepted_late, ?2 AND status = 'uncertain'), updated_at = ?3
-			WHERE id = ?4 AND status IN ('sent','failed','uncertain')`, text, accepted, t.now, id)
-		if err != nil {
-			return err
-		}
-		return t.auditAttempt(id, m, "attempt.finding", text, "", "")
-	})
+	return s.write(ctx, func(t *tx) error { return t.addFinding(id, text, accepted) })
+}
+
+func (t *tx) addFinding(id, text string, accepted bool) error {
+	m, err := t.move(id, "given a finding", `UPDATE attempt SET
+			findings = CASE WHEN EXISTS (SELECT 1 FROM json_each(findings) WHERE value = ?1) THEN findings ELSE json_insert(findings, '$[#]', ?1) END,
+			accepted_late = max(accepted_late, ?2 AND status = 'uncertain'), updated_at = ?3
+		WHERE id = ?4 AND status IN ('sent','failed','uncertain')`, text, accepted, t.now, id)
+	if err != nil {
+		return err
+	}
+	return t.auditAttempt(id, m, "attempt.finding", text, "", "")
 }
 
 // MarkBounced records that a bounce which names this attempt and one of its
 // recipients has arrived.
 func (s *Store) MarkBounced(ctx context.Context, id, why string) error {
-	return s.write(ctx, func(t *tx) error {
-		m, err := t.move(id, "marked as bounced", `UPDATE attempt SET bounced = 1, updated_at = ?
-			WHERE id = ? AND status IN ('sent','uncertain')`, t.now, id)
-		if err != nil {
-			return err
-		}
-		return t.auditAttempt(id, m, "attempt.bounced", why, "", "")
-	})
+	return s.write(ctx, func(t *tx) error { return t.markBounced(id, why) })
+}
+
+func (t *tx) markBounced(id, why string) error {
+	m, err := t.move(id, "marked as bounced", `UPDATE attempt SET bounced = 1, updated_at = ?
+		WHERE id = ? AND status IN ('sent','uncertain')`, t.now, id)
+	if err != nil {
+		return err
+	}
+	return t.auditAttempt(id, m, "attempt.bounced", why, "", "")
 }
 
 // HoldAttempt keeps a pending attempt from being sent until a person lets it

@@ -12,8 +12,8 @@ import (
 
 // OpenAttempt records a request to send as pending, before anything else
 // happens, and deletes the draft it was made from (draftID, 0 for none) in the
-// same commit; the draft's attachments stay with the attempt. a.Bytes is what
-// DATA will carry. An empty ID or Owner is filled in.
+// same commit; the draft's attachments stay with the attempt. Without a draft a.Files
+// are stored with it. a.Bytes is what DATA will carry. An empty ID or Owner is filled in.
 //
 // The idempotency key decides (see the key table): the same key and payload
 // return the existing attempt and replayed true; another payload is
@@ -161,6 +161,11 @@ func (t *tx) insertAttempt(a *mail.Attempt, draftID int64) error {
 		}
 		l.related = append(l.related, "draft:"+strconv.FormatInt(draftID, 10))
 		t.changed("drafts", a.Account, strconv.FormatInt(draftID, 10))
+	}
+	for i, f := range a.Files {
+		if err := t.attach("attempt_id", a.ID, i, f); err != nil {
+			return err
+		}
 	}
 	t.changed("attempts", a.Account, a.ID)
 	return t.audit(l)

@@ -7,7 +7,7 @@ import (
 )
 
 // Counts returns what needs a person. Every number comes from an index of
-// exactly the rows it counts. Review items are not stored yet and count as 0.
+// exactly the rows it counts.
 func (s *Store) Counts(ctx context.Context) (c view.Counts, err error) {
 	const untried = ` AND a.resolution IS NULL AND NOT EXISTS (SELECT 1 FROM attempt n WHERE n.retry_of = a.id)`
 	err = s.r.QueryRowContext(ctx, `SELECT
@@ -16,7 +16,8 @@ func (s *Store) Counts(ctx context.Context) (c view.Counts, err error) {
 		(SELECT count(*) FROM attempt a WHERE a.status = 'pending')
 			+ (SELECT count(*) FROM attempt a WHERE a.next_try_at IS NOT NULL)
 			+ (SELECT count(*) FROM draft WHERE send_at IS NOT NULL),
-		(SELECT count(*) FROM draft)`).Scan(&c.Failed, &c.Uncertain, &c.Waiting, &c.Drafts)
+		(SELECT count(*) FROM draft),
+		(SELECT count(*) FROM review WHERE state = 'open')`).Scan(&c.Failed, &c.Uncertain, &c.Waiting, &c.Drafts, &c.Review)
 	return c, fail(err)
 }
 

@@ -53,7 +53,7 @@ func (s *Store) SaveDraft(ctx context.Context, d mail.Draft) (mail.Draft, error)
 			return err
 		}
 		for i, a := range d.Attachments {
-			if err := t.attach(d.ID, i, a); err != nil {
+			if err := t.attach("draft_id", d.ID, i, a); err != nil {
 				return err
 			}
 		}
@@ -180,7 +180,7 @@ func (s *Store) AttachToDraft(ctx context.Context, id int64, a mail.Attachment) 
 			return notFound("There is no draft %d: it was sent or discarded.", id)
 		}
 		t.changed("drafts", "", strconv.FormatInt(id, 10))
-		return t.attach(id, next, a)
+		return t.attach("draft_id", id, next, a)
 	})
 	if err != nil {
 		return mail.Draft{}, err
@@ -209,13 +209,14 @@ func (s *Store) DetachFromDraft(ctx context.Context, id int64, index int) (mail.
 	return s.Draft(ctx, id)
 }
 
-func (t *tx) attach(draft int64, position int, a mail.Attachment) error {
+// attach stores a file with the draft or attempt that column names.
+func (t *tx) attach(column string, of any, position int, a mail.Attachment) error {
 	sum := sha256.Sum256(a.Content)
 	if a.Content == nil {
 		a.Content = []byte{}
 	}
-	_, err := t.exec(`INSERT INTO attachment (draft_id, position, name, type, size, sha256, content) VALUES (?,?,?,?,?,?,?)`,
-		draft, position, a.Name, a.Type, len(a.Content), hex.EncodeToString(sum[:]), a.Content)
+	_, err := t.exec(`INSERT INTO attachment (`+column+`, position, name, type, size, sha256, content) VALUES (?,?,?,?,?,?,?)`,
+		of, position, a.Name, a.Type, len(a.Content), hex.EncodeToString(sum[:]), a.Content)
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gofrs/flock"
 
@@ -159,11 +160,22 @@ func (t *tx) holdRestored() error {
 	}, `SELECT 'attempt.held', id, account_id FROM attempt WHERE status = 'pending' AND held = ''
 		UNION ALL SELECT 'attempt.retry_stopped', id, account_id FROM attempt WHERE next_try_at IS NOT NULL
 		UNION ALL SELECT 'attempt.copy_unknown', id, account_id FROM attempt WHERE status = 'sent' AND copy_status = 'pending'
-		UNION ALL SELECT 'draft.unscheduled', CAST(id AS TEXT), account_id FROM draft WHERE send_at IS NOT NULL`)
+		UNION ALL SELECT 'draft.unscheduled', CAST(id AS TEXT), account_id FROM draft WHERE send_at IS NOT NULL
+		UNION ALL SELECT 'plan.held', id, account_id FROM plan WHERE state IN ('unsent','active','paused')`)
 	if err != nil {
 		return err
 	}
 	for _, v := range rows {
+		if v.what == "plan.held" {
+			p, err := t.plan(v.id)
+			if err == nil {
+				err = t.setPlan(&p, mail.PlanHeld, time.Time{}, cause{why: why})
+			}
+			if err != nil {
+				return err
+			}
+			continue
+		}
 		var n int64
 		l := line{account: v.account, action: v.what, subject: "attempt:" + v.id, why: why}
 		switch v.what {

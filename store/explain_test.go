@@ -45,7 +45,7 @@ var (
 	// These find an account's whole history: they are for removing it.
 	wide = regexp.MustCompile(`USING (?:COVERING )?INDEX (message|journal|audit|draft)_account\b`)
 	// The aliases every statement of this package uses for its large tables.
-	large = map[string]bool{"message": true, "m": true, "attempt": true, "a": true, "n": true, "x": true, "journal": true, "j": true, "body": true, "message_ref": true}
+	large = map[string]bool{"message": true, "m": true, "attempt": true, "a": true, "n": true, "x": true, "journal": true, "j": true, "body": true, "message_ref": true, "event": true, "e": true, "classification": true, "effect": true}
 )
 
 // scans lists the remembered statements whose plan walks through a large table.

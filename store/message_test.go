@@ -729,6 +729,7 @@ func TestRemovedAccountLeavesNothing(t *testing.T) {
 	retry := outbound("k2", "b")
 	retry.RetryOf = a.ID
 	openAttempt(t, s, retry)
+	fillAnswers(t, s, ids[0])
 	tables := must1(all(ctx, s.r, scanOne[string], `/* test */ SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'meta'`))(t)
 	v1, err := os.ReadFile(filepath.Join("..", "testdata", "schema", "v1.sql"))
 	must(t, err)

@@ -15,9 +15,17 @@ import (
 	"skrzynka/mail"
 	"skrzynka/mail/view"
 	"skrzynka/ui/kit"
+	"skrzynka/ui/screen/accounts"
+	"skrzynka/ui/screen/attempt"
+	"skrzynka/ui/screen/attempts"
 	"skrzynka/ui/screen/composer"
+	"skrzynka/ui/screen/drafts"
+	"skrzynka/ui/screen/firstrun"
 	"skrzynka/ui/screen/mailbox"
 	"skrzynka/ui/screen/raw"
+	"skrzynka/ui/screen/retry"
+	"skrzynka/ui/screen/timeline"
+	"skrzynka/ui/screen/uncertain"
 )
 
 // Engine is everything the screens call, and what the app itself does.
@@ -25,6 +33,13 @@ type Engine interface {
 	mailbox.Engine
 	raw.Engine
 	composer.Engine
+	drafts.Engine
+	attempts.Engine
+	attempt.Engine
+	retry.Engine
+	uncertain.Engine
+	timeline.Engine
+	accounts.Engine
 
 	Subscribe(buffer int) (<-chan view.Change, func())
 	SyncNow()
@@ -48,11 +63,21 @@ type Deps struct {
 	DemoNote    string                 // shown in the header when not empty
 	Open        func(url string) error // shows a link in the browser; may be nil
 	Start       kit.Page               // the first page; zero is the mail
+	// Setup adds accounts; nil: accounts are added on the command line only.
+	// When it has saved one, Run returns, to be called again with what is
+	// configured now.
+	Setup firstrun.Setup
 	// Crash is given a report when a screen panics, before the terminal is
 	// restored and the program ends; it has no text of any mail.
 	Crash func(report []byte)
 	// After replaces the timer in tests.
 	After func(d time.Duration, msg tea.Msg) tea.Cmd
+}
+
+// withSetup carries the setup to the one page that needs it.
+type withSetup struct {
+	Engine
+	firstrun.Setup
 }
 
 // App is the root model.
@@ -110,6 +135,9 @@ func New(d Deps) (*App, error) {
 	}
 	if err := kit.CheckPalette(d.Palette); err != nil {
 		return nil, err
+	}
+	if d.Setup != nil {
+		d.Engine = withSetup{d.Engine, d.Setup}
 	}
 	keys, err := kit.ParseKeymap(d.Keys)
 	if err != nil {
@@ -213,6 +241,8 @@ func (a *App) update(msg tea.Msg) tea.Cmd {
 		return nil
 	case counting:
 		return a.countDown(msg)
+	case firstrun.Saved:
+		return a.quit()
 	case undid:
 		return tea.Batch(a.show(msg.notice), a.reopen(msg.what))
 	case kit.ShowDialog:

@@ -9,6 +9,7 @@ import (
 
 	"skrzynka/mail"
 	"skrzynka/ui/kit"
+	"skrzynka/ui/screen/firstrun"
 	"skrzynka/ui/screen/help"
 	"skrzynka/ui/screen/mailbox"
 	"skrzynka/ui/screen/palette"
@@ -54,6 +55,7 @@ func specimens(env *kit.Env) []kit.Screen {
 	for kind, make := range pages {
 		out = append(out, make(env, nil, kit.Page{Kind: kind}))
 	}
+	out = append(out, firstrun.New(env, nil, true)) // its form has keys of its own
 	return append(out, mailbox.Panes(env)...)
 }
 

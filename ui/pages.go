@@ -3,10 +3,18 @@ package ui
 import (
 	"skrzynka/mail/view"
 	"skrzynka/ui/kit"
+	"skrzynka/ui/screen/accounts"
+	"skrzynka/ui/screen/attempt"
+	"skrzynka/ui/screen/attempts"
 	"skrzynka/ui/screen/composer"
+	"skrzynka/ui/screen/drafts"
+	"skrzynka/ui/screen/firstrun"
 	"skrzynka/ui/screen/mailbox"
 	"skrzynka/ui/screen/raw"
 	"skrzynka/ui/screen/reader"
+	"skrzynka/ui/screen/retry"
+	"skrzynka/ui/screen/timeline"
+	"skrzynka/ui/screen/uncertain"
 )
 
 // pages makes the screen of each kind of page. A constructor must do nothing
@@ -24,6 +32,31 @@ var pages = map[kit.Kind]func(env *kit.Env, engine Engine, p kit.Page) kit.Scree
 	},
 	kit.KindCompose: func(env *kit.Env, engine Engine, p kit.Page) kit.Screen {
 		return composer.New(env, engine, p.Number())
+	},
+	kit.KindDrafts: func(env *kit.Env, engine Engine, _ kit.Page) kit.Screen {
+		return drafts.New(env, engine)
+	},
+	kit.KindAttempts: func(env *kit.Env, engine Engine, p kit.Page) kit.Screen {
+		return attempts.New(env, engine, p.ID)
+	},
+	kit.KindAttempt: func(env *kit.Env, engine Engine, p kit.Page) kit.Screen {
+		return attempt.New(env, engine, p.ID)
+	},
+	kit.KindRetry: func(env *kit.Env, engine Engine, _ kit.Page) kit.Screen {
+		return retry.New(env, engine)
+	},
+	kit.KindUncertain: func(env *kit.Env, engine Engine, p kit.Page) kit.Screen {
+		return uncertain.New(env, engine, p.ID)
+	},
+	kit.KindAudit: func(env *kit.Env, engine Engine, p kit.Page) kit.Screen {
+		return timeline.New(env, engine, p.ID)
+	},
+	kit.KindAccounts: func(env *kit.Env, engine Engine, _ kit.Page) kit.Screen {
+		return accounts.New(env, engine)
+	},
+	kit.KindFirstRun: func(env *kit.Env, engine Engine, p kit.Page) kit.Screen {
+		setup, _ := engine.(firstrun.Setup)
+		return firstrun.New(env, setup, p.ID != "")
 	},
 	kit.KindRaw: func(env *kit.Env, engine Engine, p kit.Page) kit.Screen {
 		return raw.New(env, engine, p.Number())

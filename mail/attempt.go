@@ -34,6 +34,10 @@ type Attempt struct {
 	Bytes        []byte // exactly what DATA carried, before dot-stuffing; loaded on demand
 	Held         string // why it waits for a person ("restored", "cancelled"), "" when it does not
 
+	// Files are the contents of Attachments where no stored draft holds them;
+	// they are stored with the attempt and not loaded with it.
+	Files []Attachment
+
 	// MaxPerMinute is the account's rate limit, held in the commit that opens
 	// the attempt; 0: none. It is not stored.
 	MaxPerMinute int

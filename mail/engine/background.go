@@ -58,7 +58,7 @@ func (e *Engine) noticeOthers(ctx context.Context, version int64) int64 {
 }
 
 func (e *Engine) outboxTurn(ctx context.Context) {
-	e.outbox.RetrySettling(ctx)
+	sent := e.outbox.RetrySettling(ctx)
 	if _, err := e.outbox.Recover(ctx); err != nil {
 		return // the disk is full or locked: the next turn tries again
 	}
@@ -72,7 +72,35 @@ func (e *Engine) outboxTurn(ctx context.Context) {
 	for _, t := range tell {
 		e.publish(view.Change{Topic: view.TopicDrafts, Err: mail.AsError(t)})
 	}
-	e.outbox.RetryCopies(ctx)
+	e.copiesSoon(ctx, sent)
+}
+
+// copiesSoon makes the copies that wait, aside: a slow IMAP server must not hold
+// up what is to be sent.
+func (e *Engine) copiesSoon(ctx context.Context, sent []string) {
+	e.mu.Lock()
+	e.copies = append(e.copies, sent...)
+	busy := e.copying
+	e.copying = true
+	sent = e.copies
+	if !busy {
+		e.copies = nil
+	}
+	e.mu.Unlock()
+	if busy {
+		return
+	}
+	e.running.Go(func() {
+		for _, id := range sent {
+			if a, err := e.Store.Attempt(ctx, id); err == nil {
+				e.outbox.Copy(ctx, &a)
+			}
+		}
+		e.outbox.RetryCopies(ctx)
+		e.mu.Lock()
+		e.copying = false
+		e.mu.Unlock()
+	})
 }
 
 func (e *Engine) nudgeOutbox() {

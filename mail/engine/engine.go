@@ -49,6 +49,8 @@ type Engine struct {
 	sync     *syncer
 	running  sync.WaitGroup
 	inFlight map[string]bool // attempts being delivered by this process
+	copies   []string        // sent attempts whose copy is to be made
+	copying  bool            // the copies are being made
 }
 
 // New returns an Engine over an open store. Nothing runs until StartBackground.

@@ -44,21 +44,28 @@ func (t *transport) of(account string) *lanes {
 	return t.by[account]
 }
 
-// Send runs one SMTP transaction, on a kept connection where there is one.
-func (t *transport) Send(ctx context.Context, acct *mail.Account, from string, to []string, msg []byte, rec submit.Recorder) mail.Evidence {
+// Turn waits for a free lane of the account.
+func (t *transport) Turn(ctx context.Context, acct *mail.Account) (func(), error) {
 	l := t.of(acct.Name)
 	select {
 	case l.slots <- struct{}{}:
-		defer func() { <-l.slots }()
+		return sync.OnceFunc(func() { <-l.slots }), nil
 	case <-ctx.Done():
-		return mail.Evidence{LastStep: mail.StepClaim, Fault: mail.FaultCancelled, Recipients: len(to)}
+		return nil, &mail.Error{Code: mail.CodeCancelled, Retryable: true, Err: ctx.Err(),
+			Text: "It was stopped before the send began.", Hint: "It stays pending and goes out with the next start."}
 	}
+}
+
+// Send runs one SMTP transaction, on a kept connection where there is one. The
+// caller has a lane.
+func (t *transport) Send(ctx context.Context, acct *mail.Account, from string, to []string, msg []byte, rec submit.Recorder) mail.Evidence {
+	l := t.of(acct.Name)
 	r := t.e.request(acct, t.e.Credentials)
 	r.From, r.To, r.Bytes, r.Partial = from, to, msg, acct.SMTPPartial
 	var before []mail.StepMark
 	if s := l.take(); s != nil {
 		ev := s.Send(ctx, r.Message(), rec)
-		l.giveBack(s)
+		l.giveBack(s, ev)
 		if !stale(ev) {
 			return ev
 		}
@@ -72,7 +79,7 @@ func (t *transport) Send(ctx context.Context, acct *mail.Account, from string, t
 		steps := ev.Steps
 		ev = s.Send(ctx, r.Message(), rec)
 		ev.Steps = append(steps, ev.Steps...)
-		l.giveBack(s)
+		l.giveBack(s, ev)
 	} else {
 		ev.Recipients, ev.Partial = len(to), r.Partial
 	}
@@ -97,20 +104,32 @@ func (l *lanes) take() *submit.Session {
 	return nil
 }
 
-// giveBack keeps a usable connection until it has been idle for too long.
-func (l *lanes) giveBack(s *submit.Session) {
-	if !s.Usable() {
-		go s.Close()
+// giveBack keeps a connection whose transaction was accepted until it has been
+// idle for too long. After any other end it is looked at first, aside: what the
+// evidence says is to be committed now. One that the server closes meanwhile is
+// found out by the next transaction, before anything is begun on it.
+func (l *lanes) giveBack(s *submit.Session, ev mail.Evidence) {
+	keep := func() {
+		l.mu.Lock()
+		l.kept = append(l.kept, s)
+		l.mu.Unlock()
+		time.AfterFunc(keepIdle, func() {
+			if l.remove(s) {
+				s.Close()
+			}
+		})
+	}
+	if ev.Fault == mail.FaultNone {
+		keep()
 		return
 	}
-	l.mu.Lock()
-	l.kept = append(l.kept, s)
-	l.mu.Unlock()
-	time.AfterFunc(keepIdle, func() {
-		if l.remove(s) {
+	go func() {
+		if s.Usable() {
+			keep()
+		} else {
 			s.Close()
 		}
-	})
+	}()
 }
 
 func (l *lanes) remove(s *submit.Session) bool {

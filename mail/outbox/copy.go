@@ -191,7 +191,10 @@ func (o *Outbox) precheckCopy(ctx context.Context, acct *mail.Account) error {
 	} else if o.skipReason(acct) == "" {
 		_, reason, err := o.destination(ctx, acct, func(ctx context.Context) ([]string, error) { return o.knownSent(ctx, acct) })
 		if err != nil {
-			return err
+			e := mail.AsError(err)
+			return &mail.Error{Code: mail.CodeSentCopyUnresolved, Retryable: e.Retryable, Err: err,
+				Text: "The sent copy's destination cannot be found out: " + e.Text,
+				Hint: "Nothing was stored or sent, since sent_copy.on_failure is \"fail\"."}
 		}
 		why = reason
 	}
@@ -242,6 +245,16 @@ func (o *Outbox) Inspect(ctx context.Context, a *mail.Attempt) error {
 		return err
 	}
 	defer r.Close()
+	if a.Copy.Folder == "" { // a restored database does not say where it was begun
+		folder, why, err := o.destination(ctx, acct, r.SentFolders)
+		if err != nil {
+			return err
+		}
+		if folder == "" {
+			return &mail.Error{Code: mail.CodeSentCopyUnresolved, Text: "There is no folder to look in: " + why}
+		}
+		a.Copy.Folder = folder
+	}
 	found, err := r.Find(ctx, a.Copy.Folder, messageIDs(a))
 	if err != nil {
 		return err

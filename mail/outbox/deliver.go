@@ -36,14 +36,24 @@ func (o *Outbox) Deliver(ctx context.Context, id string, auto bool) (mail.Attemp
 	if err != nil {
 		return mail.Attempt{}, err
 	}
-	claimedAt := o.Clock.Now()
-	if err := o.Store.ClaimAttempt(ctx, id, o.Owner); err != nil {
+	done, err := o.Transport.Turn(ctx, acct)
+	if err != nil {
+		o.setUnclaimed(id, ctx.Err() == nil)
 		return mail.Attempt{}, err
 	}
+	defer done()
+	claimedAt := o.Clock.Now()
+	if err := o.Store.ClaimAttempt(ctx, id, o.Owner); err != nil {
+		// A full or busy disk passes; another state of the row does not.
+		o.setUnclaimed(id, !errors.Is(err, mail.ErrCode(mail.CodeConflict)))
+		return mail.Attempt{}, err
+	}
+	o.setUnclaimed(id, false)
 	rec := &recorder{store: o.Store, id: id, owner: o.Owner}
 	ev := o.transact(ctx, acct, &a, msg, rec)
 	ev.Steps = append([]mail.StepMark{{Step: mail.StepClaim, At: claimedAt}}, ev.Steps...)
 	o.settle(ctx, &a, ev, auto)
+	done() // the copy needs no connection of this kind
 	if a.Status == mail.StatusSent {
 		o.Copy(ctx, &a)
 	}
@@ -59,9 +69,6 @@ func (o *Outbox) transact(ctx context.Context, acct *mail.Account, a *mail.Attem
 			to[i], err = mail.EnvelopeAddress(r.Addr)
 		}
 	}
-	if err == nil && len(msg) == 0 {
-		err = errors.New("the stored bytes of this attempt were dropped when its retry record expired")
-	}
 	if err != nil {
 		return mail.Evidence{LastStep: mail.StepBody, Fault: mail.FaultLocal, Detail: err.Error(), Recipients: len(rcpts)}
 	}
@@ -74,7 +81,7 @@ func (o *Outbox) settle(ctx context.Context, a *mail.Attempt, ev mail.Evidence, 
 	ctx = context.WithoutCancel(ctx)
 	now := o.Clock.Now()
 	s := o.verdict(ctx, a, ev, auto, now)
-	err := o.Store.SettleAttempt(ctx, a.ID, o.Owner, s)
+	err := o.commit(ctx, a.ID, s)
 	if err != nil {
 		// Rule: what is known is never lost. The row stays sending on disk and
 		// is recovered as uncertain; the evidence goes to the emergency log, and
@@ -87,6 +94,32 @@ func (o *Outbox) settle(ctx context.Context, a *mail.Attempt, ev mail.Evidence, 
 		s.Text = "The outcome is known but could not be written: " + mail.AsError(err).Text + " It is kept in the emergency log."
 	}
 	apply(a, s, now)
+}
+
+// commit writes a terminal state, more than once where the database is only
+// busy: an outcome that is known must not end as uncertain for that.
+func (o *Outbox) commit(ctx context.Context, id string, s mail.Settled) error {
+	err := o.Store.SettleAttempt(ctx, id, o.Owner, s)
+	for range settleTries - 1 {
+		if err == nil || !mail.AsError(err).Retryable || errors.Is(err, mail.ErrCode(mail.CodeDiskFull)) {
+			break
+		}
+		err = o.Store.SettleAttempt(ctx, id, o.Owner, s)
+	}
+	return err
+}
+
+// settleTries bounds commit; the store waits some seconds for its lock in each.
+const settleTries = 3
+
+func (o *Outbox) setUnclaimed(id string, waits bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if waits {
+		o.unclaimed[id] = true
+	} else {
+		delete(o.unclaimed, id)
+	}
 }
 
 // emergency is one line of the emergency log.
@@ -141,8 +174,9 @@ func (o *Outbox) Unsettled(id string) (mail.Settled, bool) {
 }
 
 // RetrySettling tries once more to commit the terminal states that the
-// database refused.
-func (o *Outbox) RetrySettling(ctx context.Context) {
+// database refused, and returns the attempts that are sent now: their copies
+// are still to be made.
+func (o *Outbox) RetrySettling(ctx context.Context) (sent []string) {
 	o.mu.Lock()
 	ids := make([]string, 0, len(o.unsettled))
 	for id := range o.unsettled {
@@ -155,12 +189,16 @@ func (o *Outbox) RetrySettling(ctx context.Context) {
 			continue
 		}
 		err := o.Store.SettleAttempt(ctx, id, o.Owner, s)
+		if err == nil && s.Status == mail.StatusSent {
+			sent = append(sent, id)
+		}
 		if err == nil || errors.Is(err, mail.ErrCode(mail.CodeConflict)) {
 			o.mu.Lock()
 			delete(o.unsettled, id)
 			o.mu.Unlock()
 		}
 	}
+	return sent
 }
 
 // recorder commits the handover mark for package submit.
@@ -189,9 +227,16 @@ func (o *Outbox) RetryDraft(ctx context.Context, id string) (mail.Draft, error) 
 	if err != nil {
 		return mail.Draft{}, err
 	}
+	if len(files) != len(a.Attachments) {
+		return mail.Draft{}, &mail.Error{Code: mail.CodeInvalid, Text: "The files of this attempt are no longer stored, so it cannot be written anew as it was.",
+			Hint: "Copy its text into a new message and attach the files again."}
+	}
 	d := mail.Draft{Account: a.Account, Kind: a.Kind, MessageID: a.MessageID, RetryOf: a.ID, From: a.From,
 		To: a.To, Cc: a.Cc, Bcc: a.Bcc, Subject: a.Subject, Body: a.Body, Attachments: files}
 	msg, err := o.Store.AttemptBytes(ctx, id)
+	if errors.Is(err, mail.ErrCode(mail.CodeNotFound)) {
+		return d, nil // expired: outbound mail, whose text is all there is
+	}
 	if err != nil {
 		return mail.Draft{}, err
 	}

@@ -19,6 +19,9 @@ import (
 // Transport runs one SMTP transaction for an account and reports its steps to
 // rec. The engine makes it from package submit.
 type Transport interface {
+	// Turn waits until the account has a connection to spare; done gives it
+	// back. An attempt waits for its turn as pending: what is claimed is begun.
+	Turn(ctx context.Context, acct *mail.Account) (done func(), err error)
 	Send(ctx context.Context, acct *mail.Account, from string, to []string, msg []byte, rec submit.Recorder) mail.Evidence
 }
 
@@ -42,6 +45,7 @@ type Outbox struct {
 	Options
 	mu        sync.Mutex
 	unsettled map[string]mail.Settled // terminal states the database did not take yet
+	unclaimed map[string]bool         // pending attempts of this process that could not be claimed
 }
 
 // New returns an Outbox.
@@ -49,7 +53,7 @@ func New(o Options) *Outbox {
 	if o.Clock == nil {
 		o.Clock = mail.SystemClock{}
 	}
-	return &Outbox{Options: o, unsettled: map[string]mail.Settled{}}
+	return &Outbox{Options: o, unsettled: map[string]mail.Settled{}, unclaimed: map[string]bool{}}
 }
 
 // Request asks for one message to be sent.
@@ -89,8 +93,11 @@ func (o *Outbox) Enqueue(ctx context.Context, r Request) (mail.Attempt, bool, er
 	}
 	a.IdempotencyKey = key
 	// A key that already has an attempt is answered before the policy is asked:
-	// a replay sends nothing.
+	// a replay sends nothing. Where a stored draft goes with it, the store does both.
 	if old, err := o.Store.AttemptByKey(ctx, key); err == nil && string(old.PayloadDigest) == string(a.PayloadDigest) && !old.KeyReleased {
+		if r.Draft.ID != 0 {
+			return o.Store.OpenAttempt(ctx, a, r.Draft.ID)
+		}
 		return old, true, nil
 	}
 	if err := o.precheck(ctx, acct, a.Recipients(), r.Confirmed, now); err != nil {
@@ -132,6 +139,9 @@ func (o *Outbox) build(acct *mail.Account, r Request, now time.Time) (mail.Attem
 	}
 	for _, f := range d.Attachments {
 		a.Attachments = append(a.Attachments, f.AttachmentRef)
+	}
+	if d.ID == 0 {
+		a.Files = d.Attachments
 	}
 	if a.RFCMessageID == "" {
 		a.RFCMessageID = mail.NewMessageID(d.From.Addr)

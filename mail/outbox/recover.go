@@ -55,7 +55,7 @@ func (o *Outbox) Recover(ctx context.Context) (int, error) {
 }
 
 // Due sends what waits: pending rows of dead owners (SMTP was never opened for
-// them), drafts whose time has come, and failures that may be tried again. It
+// them), those of this process that could not be claimed before, drafts whose time has come, and failures that may be tried again. It
 // is for the TUI and the worker; a one-shot command sends only what it was
 // asked to. It returns the attempts it enqueued or adopted, to be delivered,
 // and what a person has to be told: a scheduled draft that cannot be sent as it
@@ -67,6 +67,10 @@ func (o *Outbox) Due(ctx context.Context) (ids []string, tell []error, err error
 	}
 	for i := range pending {
 		p := &pending[i]
+		if p.Owner == o.Owner && p.Held == "" && o.isUnclaimed(p.ID) {
+			ids = append(ids, p.ID)
+			continue
+		}
 		if p.Held != "" || p.Owner == o.Owner || o.Store.OwnerAlive(p.Owner) {
 			continue
 		}
@@ -79,10 +83,15 @@ func (o *Outbox) Due(ctx context.Context) (ids []string, tell []error, err error
 		return ids, nil, err
 	}
 	for _, d := range drafts {
-		a, replayed, err := o.Enqueue(ctx, Request{Draft: d, Confirmed: true})
+		d, err := o.Store.Draft(ctx, d.ID) // with its files
+		var a mail.Attempt
+		replayed := false
+		if err == nil {
+			a, replayed, err = o.Enqueue(ctx, Request{Draft: d, Confirmed: true})
+		}
 		switch {
-		case errors.Is(err, mail.ErrCode(mail.CodeRateLimited)), errors.Is(err, mail.ErrCode(mail.CodeKeyConflict)):
-			// It waits for the next turn.
+		case err != nil && mail.AsError(err).Retryable:
+			// Busy, full, offline or too fast: it waits for the next turn.
 		case errors.Is(err, mail.ErrCode(mail.CodeConflict)), errors.Is(err, mail.ErrCode(mail.CodeNotFound)):
 			// Another process has just sent it, or a person discarded it.
 		case err != nil:
@@ -98,13 +107,25 @@ func (o *Outbox) Due(ctx context.Context) (ids []string, tell []error, err error
 		return ids, tell, err
 	}
 	for i := range retries {
-		if a, err := o.again(ctx, &retries[i], ResendOptions{Confirmed: true}, retries[i].AutoTries+1); err == nil {
+		a, _, err := o.again(ctx, &retries[i], ResendOptions{Confirmed: true}, retries[i].AutoTries+1)
+		switch {
+		case err == nil:
 			ids = append(ids, a.ID)
-		} else {
+		case mail.AsError(err).Retryable, errors.Is(err, mail.ErrCode(mail.CodeConflict)):
+			// The next turn, or another process or a person was quicker.
+		default:
+			e := mail.AsError(err)
+			tell = append(tell, mail.Errorf(e.Code, e.Hint, "%q is not tried again by itself: %w", retries[i].Subject, e))
 			_ = o.Store.StopRetry(ctx, retries[i].ID)
 		}
 	}
 	return ids, tell, nil
+}
+
+func (o *Outbox) isUnclaimed(id string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.unclaimed[id]
 }
 
 // Expire drops the stored bytes of outbound messages older than the retry
@@ -164,29 +185,28 @@ func (o *Outbox) Resend(ctx context.Context, id string, opts ResendOptions) (mai
 		return mail.Attempt{}, false, &mail.Error{Code: mail.CodeConflict, Text: "This attempt was already sent again.",
 			Hint: "Look at the newest attempt of the chain, " + a.RetriedBy + "."}
 	}
-	got, err := o.again(ctx, &a, opts, 0)
-	return got, false, err
+	return o.again(ctx, &a, opts, 0)
 }
 
-func (o *Outbox) again(ctx context.Context, a *mail.Attempt, opts ResendOptions, autoTries int) (mail.Attempt, error) {
+func (o *Outbox) again(ctx context.Context, a *mail.Attempt, opts ResendOptions, autoTries int) (mail.Attempt, bool, error) {
 	d, err := o.RetryDraft(ctx, a.ID)
 	if err != nil {
-		return mail.Attempt{}, err
+		return mail.Attempt{}, false, err
 	}
 	r := Request{Draft: d, Key: opts.Key, Confirmed: opts.Confirmed, AutoTries: autoTries}
 	if !opts.NewMessage {
-		if r.Bytes, err = o.Store.AttemptBytes(ctx, a.ID); err != nil {
-			return mail.Attempt{}, err
-		}
-		if len(r.Bytes) == 0 {
-			return mail.Attempt{}, &mail.Error{Code: mail.CodeInvalid, Text: "The bytes of this attempt were dropped when its retry record expired.",
+		r.Bytes, err = o.Store.AttemptBytes(ctx, a.ID)
+		switch {
+		case errors.Is(err, mail.ErrCode(mail.CodeNotFound)):
+			return mail.Attempt{}, false, &mail.Error{Code: mail.CodeInvalid, Text: "The bytes of this attempt were dropped when its retry record expired.",
 				Hint: "Resend it as a new message."}
+		case err != nil:
+			return mail.Attempt{}, false, err
 		}
 		r.MessageID = a.RFCMessageID
 	}
 	if r.Key == "" {
 		r.Key = mail.NewID()
 	}
-	got, _, err := o.Enqueue(ctx, r)
-	return got, err
+	return o.Enqueue(ctx, r)
 }

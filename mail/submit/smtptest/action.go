@@ -18,6 +18,7 @@ const (
 	kindFlood
 	kindDrip
 	kindChallenge
+	kindDo
 )
 
 // Action is something a Peer does at a step.
@@ -25,6 +26,7 @@ type Action struct {
 	kind  kind
 	text  string
 	times int
+	do    func()
 	then  *Action
 }
 
@@ -63,6 +65,9 @@ func Challenge(text string, times int) Action {
 	return Action{kind: kindChallenge, text: text, times: times}
 }
 
+// Do calls f, which may take as long as it likes, and carries on.
+func Do(f func()) Action { return Action{kind: kindDo, do: f} }
+
 // Then does next after a.
 func (a Action) Then(next Action) Action {
 	a.then = &next
@@ -85,6 +90,9 @@ func (s *session) one(a Action) bool {
 	case kindRaw:
 		_, err := io.WriteString(s.c, a.text)
 		return err == nil
+	case kindDo:
+		a.do()
+		return true
 	case kindReset:
 		_ = s.tcp.SetLinger(0)
 		_ = s.tcp.Close()

@@ -34,3 +34,21 @@ func TestTheCountDownEnds(t *testing.T) {
 		t.Errorf("the notice stays after its time:\n%s", frame)
 	}
 }
+
+// Every page fills the screen at every size, with and without colours, and in
+// ASCII shows nothing else of its own.
+func TestPagesOfWhatGoesOut(t *testing.T) {
+	for _, keys := range []string{"g d", "g o", "g o j enter", "g r", "g r j j r", "g u", "g u p", "g l", "g c", "g c t", "g d j enter", "g d j enter ctrl+o", "g d j enter ctrl+t"} {
+		for _, size := range [][2]int{{80, 24}, {59, 14}, {20, 5}} {
+			for _, ascii := range []bool{false, true} {
+				e := uitest.Sample().AddOutgoing()
+				d := drive(t, e, size[0], size[1], func(d *Deps) { d.ASCII, d.NoColor = ascii, ascii })
+				d.Keys(keys)
+				frame := d.Frame()
+				if i := strings.IndexFunc(frame, func(r rune) bool { return r > '~' && r != '“' && r != '”' }); ascii && i >= 0 {
+					t.Errorf("%s at %v: %q is not ASCII", keys, size, frame[i:min(len(frame), i+8)])
+				}
+			}
+		}
+	}
+}

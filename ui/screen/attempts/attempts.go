@@ -208,7 +208,7 @@ func (m *Model) paint(r row, s kit.RowState, w int) []string {
 			subject = "(no subject)"
 		}
 		lines = outgoing.Two(m.env, s, w, badge, d.To.String(), subject, kit.ShortDate(d.SendAt, now),
-			"goes out "+outgoing.In(d.SendAt.Sub(now))+", "+d.SendAt.In(now.Location()).Format("Mon 2 Jan 15:04")+" — c takes it off the schedule")
+			"goes out "+outgoing.In(d.SendAt.Sub(now))+", "+d.SendAt.In(now.Location()).Format("Mon 2 Jan 15:04")+" · c takes it off the schedule")
 	} else {
 		lines = outgoing.Paint(m.env, r.attempt, s, w)
 	}

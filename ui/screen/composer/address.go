@@ -31,7 +31,7 @@ func quoteShort(s string) string {
 	if r := []rune(s); len(r) > 30 {
 		s = string(r[:29]) + "…"
 	}
-	return "“" + s + "”"
+	return `"` + s + `"`
 }
 
 // splitAddresses cuts at separators that stand outside quotes, brackets and

@@ -50,7 +50,7 @@ func (f *fake) SaveDraft(_ context.Context, d mail.Draft) (mail.Draft, error) {
 	if f.saveErr != nil {
 		return mail.Draft{}, f.saveErr
 	}
-	if f.gone && d.ID != 0 {
+	if f.gone && d.ID == 7 {
 		return mail.Draft{}, &mail.Error{Code: mail.CodeNotFound, Text: "There is no draft 7."}
 	}
 	if d.ID == 0 {
@@ -237,6 +237,51 @@ func TestADraftSentElsewhereIsKeptAnew(t *testing.T) {
 	if got := s.f.took(); got != "save 99 Yes; save 99 Yes!" {
 		t.Errorf("%q", got)
 	}
+	if n := len(s.host.Notices); n != 1 || s.host.Notices[0].Text != elsewhere {
+		t.Errorf("notices %+v", s.host.Notices)
+	}
+}
+
+func TestADraftSentElsewhereIsNotSentAgainUnasked(t *testing.T) {
+	s := open(t, reply(), 80, 24)
+	s.f.gone = true
+	s.Type("Yes")
+	s.Keys("ctrl+s")
+	if got := s.f.took(); got != "save 99 Yes" {
+		t.Errorf("%q", got)
+	}
+	if frame := s.Frame(); !strings.Contains(frame, "Not sent: This draft was sent or discarded elsewhere") {
+		t.Errorf("not said:\n%s", frame)
+	}
+	s.Keys("ctrl+s")
+	if got := s.f.took(); !strings.Contains(got, "send 99 false") {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestAnOlderVersionNeverReplacesANewerOne(t *testing.T) {
+	f := &fake{draft: reply()}
+	s := &saver{engine: f, id: 7, account: "work"}
+	d := reply()
+	for _, v := range []struct {
+		version uint64
+		body    string
+	}{{2, "newer"}, {1, "older"}, {3, "newest"}} {
+		d.Body = v.body
+		if _, err := s.save(context.Background(), v.version, d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.finish(func(int64) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	d.Body = "after the send"
+	if _, err := s.save(context.Background(), 4, d); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.took(); got != "save 7 newer; save 7 newest" {
+		t.Errorf("%q", got)
+	}
 }
 
 func TestSend(t *testing.T) {
@@ -299,7 +344,7 @@ func TestWrongRecipientsAreShownInPlace(t *testing.T) {
 	s := open(t, blank(), 80, 24)
 	s.Type("bob")
 	s.Keys("ctrl+s")
-	if frame := s.Frame(); !strings.Contains(frame, "“bob” is no address: write name@example.org.") || s.f.took() != "" {
+	if frame := s.Frame(); !strings.Contains(frame, "\"bob\" is no address: write name@example.org.") || s.f.took() != "" {
 		t.Errorf("calls %q\n%s", s.f.took(), frame)
 	}
 	s = open(t, blank(), 80, 24)
@@ -501,7 +546,7 @@ func TestParseAddresses(t *testing.T) {
 		{"a link", "mailto:j@example.org?subject=x", "j@example.org", ""},
 		{"a trailing comma", "a@example.org, ", "a@example.org", ""},
 		{"an international domain", "a@bücher.example", "a@bücher.example", ""},
-		{"not an address is kept", "bob, a@example.org", "bob|a@example.org", "“bob” is no address: write name@example.org."},
+		{"not an address is kept", "bob, a@example.org", "bob|a@example.org", "\"bob\" is no address: write name@example.org."},
 		{"a bracket left open is kept", "Bob <b@example.org, a@example.org", "Bob <b@example.org|a@example.org", "cannot be used"},
 		{"a header is no address", "a@example.org\nBcc: x@example.org", "a@example.org|Bcc: <x@example.org>", ""},
 	} {

@@ -177,6 +177,7 @@ func (m *Model) identities(accounts []view.Account) {
 // current is the draft as it is written now.
 func (m *Model) current() mail.Draft {
 	d := m.draft
+	d.IdempotencyKey = "" // a stored draft keeps its own
 	d.From, d.Account = m.from[m.who].addr, m.from[m.who].account
 	d.To, _ = ParseAddresses(m.inputs[fieldTo].Value())
 	d.Cc, _ = ParseAddresses(m.inputs[fieldCc].Value())

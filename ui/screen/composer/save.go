@@ -28,6 +28,7 @@ type saver struct {
 	account string
 	version uint64
 	closed  bool
+	anew    bool // the stored draft went away elsewhere, and a new one took its place
 }
 
 // save stores a version and returns the draft's number.
@@ -46,7 +47,9 @@ func (s *saver) save(ctx context.Context, version uint64, d mail.Draft) (id int6
 		// It was sent or discarded elsewhere while it was being written here: what
 		// is written is kept, as a draft of its own.
 		d.ID, d.IdempotencyKey = 0, ""
-		stored, err = s.engine.SaveDraft(ctx, d)
+		if stored, err = s.engine.SaveDraft(ctx, d); err == nil {
+			s.anew = true
+		}
 	}
 	if err != nil {
 		return s.id, err
@@ -69,6 +72,16 @@ func (s *saver) move(ctx context.Context, version uint64, d mail.Draft) (int64, 
 		return s.id, err
 	}
 	return s.id, nil
+}
+
+// replaced reports, once, whether the draft went away elsewhere and was stored
+// anew.
+func (s *saver) replaced() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	was := s.anew
+	s.anew = false
+	return was
 }
 
 // finish runs f, which ends the draft; when it succeeds nothing is stored after it.
@@ -135,15 +148,14 @@ func (m *Model) keep(r stored) tea.Cmd {
 	if r.version > m.saved {
 		m.saved, m.savedAt = r.version, m.env.Now()
 	}
-	if r.id != m.draft.ID && m.draft.ID != 0 {
-		moved := m.from[m.who].account != m.draft.Account
-		m.draft.ID, m.draft.Account, m.draft.IdempotencyKey = r.id, m.from[m.who].account, ""
-		if !moved {
-			return kit.Say(kit.Warn, "This draft was sent or discarded elsewhere: what you write here is kept as a new draft.")
-		}
+	m.draft.ID = r.id
+	if m.saver.replaced() {
+		return kit.Say(kit.Warn, elsewhere)
 	}
 	return nil
 }
+
+const elsewhere = "This draft was sent or discarded elsewhere: what you write here is kept as a new draft."
 
 // Leave keeps what is written. A new draft in which nothing was written goes.
 func (m *Model) Leave() tea.Cmd {

@@ -40,6 +40,11 @@ func (m *Model) submit(at time.Time, confirmed bool) tea.Cmd {
 		if r.id, r.err = s.save(ctx, r.version, d); r.err != nil {
 			return r
 		}
+		if s.replaced() {
+			// Sending it now might be the second time: the person looks first.
+			r.err = &mail.Error{Code: mail.CodeConflict, Text: elsewhere, Hint: "Look at g o; ctrl+s sends it if it is to go all the same."}
+			return r
+		}
 		if !confirmed {
 			q, err := engine.CheckSend(ctx, r.id)
 			if r.err = err; err != nil {

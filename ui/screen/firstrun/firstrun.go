@@ -307,6 +307,7 @@ func (m *Model) afterSave(r saved) tea.Cmd {
 	}
 	// The password is no longer needed here.
 	m.form.Field("password").Set("")
+	m.tested = ""
 	return tea.Batch(kit.Say(kit.Good, "Account "+kit.Clean(r.account.Name)+" added."), kit.Send(Saved{r.account}))
 }
 

@@ -111,7 +111,7 @@ func (g *Again) Resend() tea.Cmd {
 		risk = "It died before the message was handed over: resending is safe."
 	}
 	return kit.Show(&kit.Confirm{Env: g.Env, Title: "Resend this uncertain message?",
-		Text: []string{Subject(a) + " — to " + Recipients(a), a.Says.String(), risk},
+		Text: []string{Subject(a) + ", to " + Recipients(a), a.Says.String(), risk},
 		Choices: []kit.Choice{
 			{Key: "s", Label: "Send the same message again", Detail: "the same bytes and Message-ID, under a new key", Run: func() tea.Cmd { return g.send(a, view.ResendOptions{}) }},
 			{Key: "n", Label: "Send it as a new message", Detail: "with a new Message-ID: if the first one arrived, both are seen", Danger: !safe,

@@ -60,7 +60,7 @@ func In(d time.Duration) string {
 func Paint(env *kit.Env, a view.Attempt, s kit.RowState, w int) []string {
 	reason := a.Says.String()
 	if r := Retry(a, env.Now()); r != "" {
-		reason = r + " — " + reason
+		reason = r + " · " + reason
 	}
 	return Two(env, s, w, env.Theme.Badge(a.Badge), Recipients(a), Subject(a), kit.Ago(a.CreatedAt, env.Now()), reason)
 }

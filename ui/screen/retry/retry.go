@@ -4,6 +4,8 @@ package retry
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -17,6 +19,7 @@ import (
 type Engine interface {
 	outgoing.Engine
 	Attempts(ctx context.Context, f view.AttemptFilter) ([]view.Attempt, error)
+	CancelRetry(ctx context.Context, id string) error
 }
 
 // Model is the page.
@@ -27,6 +30,8 @@ type Model struct {
 	rows   kit.List[view.Attempt, string]
 	again  outgoing.Again
 	focus  bool
+
+	ticking bool
 }
 
 // New makes the page.
@@ -69,7 +74,7 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 		if m.load.Err == nil {
 			m.rows.SetRows(m.load.Value)
 		}
-		return nil
+		return m.count()
 	}
 	if taken, cmd := m.again.Update(msg); taken {
 		return cmd
@@ -78,6 +83,11 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 	case view.Change:
 		if msg.Topic == view.TopicAttempts {
 			return m.Init()
+		}
+	case tick:
+		if msg.m == m {
+			m.ticking = false
+			return m.count()
 		}
 	case tea.MouseWheelMsg:
 		return m.rows.Scroll(kit.WheelStep(msg))
@@ -88,6 +98,18 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 		}
 	}
 	return nil
+}
+
+type tick struct{ m *Model }
+
+// count draws the times anew every second while the outbox tries by itself.
+func (m *Model) count() tea.Cmd {
+	waits := slices.ContainsFunc(m.rows.Rows(), func(a view.Attempt) bool { return a.NextTryAt != nil })
+	if !waits || m.ticking {
+		return nil
+	}
+	m.ticking = true
+	return m.env.After(time.Second, tick{m})
 }
 
 // View implements kit.Screen.
@@ -136,6 +158,10 @@ func (m *Model) Actions() []kit.Action {
 	list = append(list,
 		act("mark", "x", "Mark or unmark", "mark", 20, some, func() tea.Cmd { return m.rows.ToggleMark() }),
 		act("resend-marked", "R", "Resend the marked failed ones", "resend marked", 21, marked, m.bulk),
+		act("cancel", "c", "Do not try again by itself", "cancel", 22, func() (bool, string) {
+			a, ok := m.rows.Current()
+			return ok && a.NextTryAt != nil, "the outbox does not try again"
+		}, m.cancel),
 		act("review", "v", "Decide what became of an uncertain one", "review", 12, func() (bool, string) {
 			a, ok := m.rows.Current()
 			return ok && a.Status == mail.StatusUncertain, "it is not uncertain"
@@ -158,6 +184,17 @@ func (m *Model) open() tea.Cmd {
 		return nil
 	}
 	return kit.Open(kit.Page{Kind: kit.KindAttempt, ID: a.ID})
+}
+
+func (m *Model) cancel() tea.Cmd {
+	a, _ := m.rows.Current()
+	engine := m.engine
+	return kit.Call(func(ctx context.Context) (tea.Msg, error) {
+		if err := engine.CancelRetry(ctx, a.ID); err != nil {
+			return nil, err
+		}
+		return kit.Notice{Level: kit.Good, Text: "It is not tried again by itself.", Hint: "r sends it again"}, nil
+	})
 }
 
 func (m *Model) bulk() tea.Cmd {

@@ -20,6 +20,7 @@ func TestKeys(t *testing.T) {
 		{"an uncertain one asks", "j j r", "", "", ""},
 		{"and is sent as a new message", "j j r n", "resend lost new=true confirmed=false", "", "Sent again as a new message, under the new key key-of-new-7."},
 		{"mark all, resend the failed", "x x x x R", "resend waiting new=false confirmed=false; resend refused new=false confirmed=false", "", "2 messages sent again, each under a new key. 2 uncertain left out."},
+		{"cancel the next try", "c", "cancel waiting", "", "It is not tried again by itself."},
 		{"review an uncertain one", "j j v", "", "uncertain lost", ""},
 		{"no review of a failed one", "v", "", "", "Decide what became of an uncertain one: it is not uncertain"},
 	} {

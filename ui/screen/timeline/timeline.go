@@ -129,7 +129,7 @@ func (m *Model) paint(r view.AuditRow, s kit.RowState, w int) []string {
 	}
 	says := Sentence(r, m.env)
 	if m.subject == "" || r.Subject.String() != m.subject {
-		says += " — " + Thing(r.Subject.String())
+		says += " · " + Thing(r.Subject.String())
 	}
 	why := r.Why.String()
 	if m.rows.Height == 1 {
@@ -165,6 +165,13 @@ var words = map[string]string{
 	"draft.discarded":       "Draft discarded",
 	"draft.scheduled":       "Scheduled for %s",
 	"draft.unscheduled":     "Taken off the schedule",
+	"event.reclassified":    "Class corrected: %s",
+	"event.seen_again":      "The same mail was seen again in another place",
+	"plan.made":             "Follow-up planned",
+	"review.opened":         "Sent to the review queue",
+	"step.edited":           "A follow-up step was edited",
+	"step.sending":          "A follow-up step is being sent",
+	"step.too_late":         "A follow-up step had already gone when this arrived",
 	"folder.renumbered":     "The server renumbered the folder: it was read again",
 }
 

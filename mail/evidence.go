@@ -145,6 +145,8 @@ func (e Evidence) Rejected() []RecipientResult {
 // else the refused ones. It may overlap with Rejected.
 func (e Evidence) NotSubmitted() int {
 	switch {
+	case e.Fault == FaultEarlyReply && e.Reply.Class() == 2: // out of step: nothing is certain
+		return len(e.Results) - e.Accepted()
 	case !e.HandedOver && e.Fault != FaultNone:
 		return e.Recipients
 	case e.LastStep == StepReply && e.Fault == FaultRefused && e.Reply.Class() >= 4 && e.Reply.Code != 421:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"skrzynka/mail"
@@ -67,6 +68,9 @@ func (o *Outbox) Due(ctx context.Context) (ids []string, tell []error, err error
 	}
 	for i := range pending {
 		p := &pending[i]
+		if strings.HasPrefix(p.IdempotencyKey, mail.FollowUpPrefix) {
+			continue // a follow-up goes out only through its gate
+		}
 		if p.Owner == o.Owner && p.Held == "" && o.isUnclaimed(p.ID) {
 			ids = append(ids, p.ID)
 			continue

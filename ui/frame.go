@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -119,8 +120,11 @@ func (a *App) header(w int) string {
 	t := a.env.Theme
 	top := a.top()
 	var left []kit.Cell
-	if a.deps.DemoNote != "" && w >= 40 {
-		left = append(left, kit.Cell{Text: " " + kit.Clean(a.deps.DemoNote) + " ", Style: t.Warn.On(t.Select)})
+	if note := a.deps.DemoNote; note != "" && w >= 40 {
+		if w < 120 { // what comes after the comma can be read in a wider window
+			note, _, _ = strings.Cut(note, ",")
+		}
+		left = append(left, kit.Cell{Text: " " + kit.Clean(note) + " ", Style: t.Warn.On(t.Select)})
 	}
 	left = append(left, kit.Cell{Text: " "}, kit.Cell{Text: kit.Clean(top.Title()), Style: t.Strong})
 	used := 0
@@ -252,17 +256,23 @@ func hint(t *kit.Theme, key, word string, act kit.Action) []kit.Cell {
 	return []kit.Cell{{Text: " "}, {Text: key, Style: t.Key}, {Text: " " + word + " ", Style: style}}
 }
 
-// hints are whole or left out, and help is always the last.
+// hints are whole or left out, and the way to all the others is always the
+// last: help, or where "?" is a character to be written, the palette.
 func (a *App) hints(levels [][]kit.Action, w int) string {
 	t := a.env.Theme
 	var ranked []kit.Action
+	typing := a.typing()
+	all := "app.help"
+	if typing {
+		all = "app.palette"
+	}
 	last := hint(t, "?", "help", kit.Action{})
 	for _, level := range levels {
 		for _, act := range level {
-			switch {
-			case act.ID == "app.help":
-				last = hint(t, a.env.Keys.Label(act), act.Short, act)
-			case act.Rank > 0 && a.env.Keys.Label(act) != "":
+			switch label := a.label(act, typing); {
+			case act.ID == all:
+				last = hint(t, label, act.Short, act)
+			case act.Rank > 0 && label != "":
 				ranked = append(ranked, act)
 			}
 		}
@@ -271,12 +281,28 @@ func (a *App) hints(levels [][]kit.Action, w int) string {
 	room := w - width(last)
 	var cells []kit.Cell
 	for _, act := range ranked {
-		h := hint(t, a.env.Keys.Label(act), act.Short, act)
+		h := hint(t, a.label(act, typing), act.Short, act)
 		if n := width(h); n <= room {
 			cells, room = append(cells, h...), room-n
 		}
 	}
 	return kit.Row(kit.Style{}, w, append(cells, last...)...)
+}
+
+// typing reports whether the page is taking text.
+func (a *App) typing() bool {
+	t, ok := a.top().(kit.Typist)
+	return ok && t.Typing()
+}
+
+// label is the key an action can be run by now, "" when there is none.
+func (a *App) label(act kit.Action, typing bool) string {
+	for _, key := range a.env.Keys.Of(act) {
+		if !typing || utf8.RuneCountInString(key) > 1 && !strings.Contains(key, " ") {
+			return kit.KeyLabel(key)
+		}
+	}
+	return ""
 }
 
 func width(cells []kit.Cell) int {

@@ -15,6 +15,9 @@ func TestASendCanBeTakenBackAndWrittenOn(t *testing.T) {
 	e.Kept = []mail.Draft{{ID: 7, Account: "home", Kind: mail.KindOutbound, To: []mail.Address{{Addr: "bob@example.net"}}, Subject: "Lunch", Body: "At noon?"}}
 	d := drive(t, e, 80, 24)
 	d.Send(kit.Navigate{Page: kit.MessagePage(kit.KindCompose, 7)})
+	if frame := d.Frame(); !strings.Contains(frame, "ctrl+p commands") || strings.Contains(frame, "? help") || strings.Contains(frame, "/ search") {
+		t.Errorf("the footer offers keys that write:\n%s", frame)
+	}
 	d.Keys("ctrl+s")
 	if frame := d.Frame(); !strings.Contains(frame, "Sending in 10 s  u takes it back") || strings.Contains(frame, "At noon?") {
 		t.Fatalf("after the send:\n%s", frame)

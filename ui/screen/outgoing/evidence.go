@@ -136,8 +136,8 @@ func (p *page) steps(a view.Attempt) {
 		switch {
 		case i+1 < len(steps):
 			took = duration(steps[i+1].At.Sub(s.At))
-		case a.Status.Terminal() && a.UpdatedAt.After(s.At):
-			took = duration(a.UpdatedAt.Sub(s.At))
+		case a.SentAt != nil:
+			took = duration(a.SentAt.Sub(s.At))
 		}
 		last := i == len(steps)-1 && a.Status != mail.StatusSent
 		mark, style := p.t.Glyph.Sent, p.t.Good
@@ -195,7 +195,7 @@ func (p *page) server(a view.Attempt) {
 	if a.ErrorCode != nil {
 		p.pair("error", string(*a.ErrorCode))
 	}
-	if a.ErrorMessage != nil {
+	if a.ErrorMessage != nil && !strings.Contains(a.Says.String(), kit.Clean(*a.ErrorMessage)) {
 		p.pair("", kit.Clean(*a.ErrorMessage))
 	}
 }

@@ -138,8 +138,8 @@ func (m *Model) paint(r view.AuditRow, s kit.RowState, w int) []string {
 		}
 		return []string{kit.Row(base, w, append(cells, kit.Cell{Text: says})...)}
 	}
-	if why == "" && r.Account != "" {
-		why = kit.Clean(r.Account)
+	if why == "" {
+		why = move(r, m.env)
 	}
 	return []string{kit.Row(base, w, append(cells, kit.Cell{Text: says})...),
 		kit.Row(base, w, kit.Cell{Text: kit.Spaces(min(indent, w))}, kit.Cell{Text: kit.Clip(why, max(0, w-indent-1)), Style: t.Dim})}
@@ -202,6 +202,15 @@ func Sentence(r view.AuditRow, env *kit.Env) string {
 		return s + ": " + to
 	}
 	return s
+}
+
+// move is the change of state a line is about, or whose it is.
+func move(r view.AuditRow, env *kit.Env) string {
+	from, to := stateWord(r.From.String(), env), stateWord(r.To.String(), env)
+	if from != "" && to != "" {
+		return from + " → " + to
+	}
+	return kit.Clean(r.Account)
 }
 
 func stateWord(s string, env *kit.Env) string {

@@ -105,6 +105,11 @@ func (o *Outbox) makeCopy(ctx context.Context, acct *mail.Account, a *mail.Attem
 	var lost *AppendError
 	switch {
 	case err == nil:
+		if uid.UID == 0 { // without UIDPLUS (RFC 4315) only a search tells where it is
+			if found, err := r.Find(ctx, folder, messageIDs(a)); err == nil && len(found) > 0 {
+				uid = found[len(found)-1]
+			}
+		}
 		return mail.CopySettled{Status: mail.CopySaved, Folder: folder, UIDValidity: uid.Validity, UID: uid.UID}
 	case errors.As(err, &lost) && lost.Lost:
 		return mail.CopySettled{Status: mail.CopyUnknown, Folder: folder, Code: mail.CodeSentCopyFailed,

@@ -12,7 +12,7 @@ import (
 
 // The bounds of automatic tries after failures proven before submission.
 const (
-	maxAutoTries = 5
+	MaxAutoTries = 5
 	maxAutoAge   = 4 * time.Hour
 	firstBackoff = 20 * time.Second
 )
@@ -146,7 +146,7 @@ func (o *Outbox) Expire(ctx context.Context) error {
 // at most five times and four hours after the first attempt of the chain, and
 // then a person is asked.
 func (o *Outbox) nextTry(ctx context.Context, a *mail.Attempt, now time.Time) time.Time {
-	if o.Policy.ResendUnsubmitted != "auto" || a.AutoTries >= maxAutoTries {
+	if o.Policy.ResendUnsubmitted != "auto" || a.AutoTries >= MaxAutoTries {
 		return time.Time{}
 	}
 	first := a.CreatedAt

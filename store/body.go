@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -16,13 +17,12 @@ import (
 // maxBody bounds the memory of a damaged compressed body.
 const maxBody = 1 << 30
 
-// packLimit is the size above which compressing a message costs more time than
-// the disk it saves: what is large is mostly encoded pictures and archives.
-const packLimit = 128 << 10
+// packWindow bounds how far back the compression looks.
+const packWindow = 128 << 10
 
 var (
 	encoder = sync.OnceValues(func() (*zstd.Encoder, error) {
-		return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(2), zstd.WithWindowSize(packLimit))
+		return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(2), zstd.WithWindowSize(packWindow))
 	})
 	decoder = sync.OnceValues(func() (*zstd.Decoder, error) {
 		return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxBody))
@@ -33,7 +33,7 @@ var (
 // smaller by it compressed. It needs no database and may run on any goroutine.
 func Pack(raw []byte) (*mail.PackedBody, error) {
 	p := &mail.PackedBody{Digest: sha256.Sum256(raw), Bytes: nonNil(raw)}
-	if len(raw) < 256 || len(raw) > packLimit {
+	if len(raw) < 256 || encodedFiles(raw) {
 		return p, nil
 	}
 	e, err := encoder()
@@ -44,6 +44,24 @@ func Pack(raw []byte) (*mail.PackedBody, error) {
 		p.Encoding, p.Bytes = "zstd", out
 	}
 	return p, nil
+}
+
+// encodedFiles reports whether most of a message is base64 (RFC 2045): pictures
+// and archives, for which compression costs more time than the disk it saves.
+// It looks at five places.
+func encodedFiles(raw []byte) bool {
+	const places, width = 5, 160
+	if len(raw) < 16<<10 {
+		return false
+	}
+	n := 0
+	for i := 1; i <= places; i++ {
+		at := len(raw) * i / (places + 1)
+		if !bytes.ContainsAny(raw[at:at+width], " <>=:;-_.,\t") {
+			n++
+		}
+	}
+	return n > places/2
 }
 
 // PackBody fills in b.Packed; see [Pack].

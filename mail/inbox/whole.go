@@ -21,8 +21,7 @@ const (
 	commitCount   = 400     // messages of one commit
 	commitBytes   = 6 << 20 // bytes of one commit
 	commitAfter   = 200 * time.Millisecond
-	flightBytes   = 20 << 20 // read and not yet committed
-	token         = 64 << 10 // unit in which flightBytes is counted
+	flightBytes   = 14 << 20 // read and not yet committed
 )
 
 // line carries the messages of one folder from the server to the store.
@@ -31,7 +30,7 @@ type line struct {
 	todo   chan []uint32
 	read   chan mirror.Fetched
 	ready  chan arrived
-	tokens chan struct{}
+	flight *quota
 
 	mu     sync.Mutex
 	poison []uint32
@@ -40,9 +39,8 @@ type line struct {
 
 // arrived is a message that is ready to be stored.
 type arrived struct {
-	msg    mail.NewMessage
-	bytes  int
-	tokens int
+	msg  mail.NewMessage
+	cost int
 }
 
 // fetchWhole reads messages with their headers in one round, the newest first,
@@ -55,7 +53,7 @@ func (p *folderPass) fetchWhole(ctx context.Context, uids []uint32) error {
 	defer cancel()
 	batches := mirror.Batches(uids, wholeBatch)
 	l := &line{folderPass: p, todo: make(chan []uint32, len(batches)), read: make(chan mirror.Fetched, 64),
-		ready: make(chan arrived, 64), tokens: make(chan struct{}, flightBytes/token)}
+		ready: make(chan arrived, 64), flight: newQuota(flightBytes)}
 	for _, b := range batches {
 		l.todo <- b
 	}
@@ -88,7 +86,7 @@ func (p *folderPass) fetchWhole(ctx context.Context, uids []uint32) error {
 	if err != nil {
 		cancel() // nobody stores any more: stop reading, and let the line run dry
 		for a := range l.ready {
-			l.release(a.tokens)
+			l.flight.release(a.cost)
 		}
 		return err
 	}
@@ -104,7 +102,7 @@ func (l *line) readAll(ctx context.Context, on *pass) {
 		poison, err := on.resilient(ctx, batch, func(ctx context.Context, s *mirror.Session, uids []uint32, fn func(mirror.Fetched) error) error {
 			return s.FetchWhole(ctx, l.row.Name, l.box.UIDValidity, mirror.SetOf(uids), fn)
 		}, l.readMinimal, func(f mirror.Fetched) error {
-			if !l.acquire(ctx, tokensOf(f)) {
+			if !l.flight.acquire(ctx, costOf(f)) {
 				return ctx.Err()
 			}
 			l.read <- f
@@ -122,29 +120,13 @@ func (l *line) readAll(ctx context.Context, on *pass) {
 	}
 }
 
-func tokensOf(f mirror.Fetched) int { return 1 + min(len(f.Body), flightBytes/8)/token }
-
-func (l *line) acquire(ctx context.Context, n int) bool {
-	for range n {
-		select {
-		case l.tokens <- struct{}{}:
-		case <-ctx.Done():
-			return false
-		}
-	}
-	return true
-}
-
-func (l *line) release(n int) {
-	for range n {
-		<-l.tokens
-	}
-}
+// costOf is what a message counts of the quota: its bytes and its row.
+func costOf(f mirror.Fetched) int { return len(f.Body) + len(f.Header) + 1024 }
 
 // prepare takes messages apart.
 func (l *line) prepare() {
 	for f := range l.read {
-		a := arrived{msg: newWhole(f), bytes: len(f.Body), tokens: tokensOf(f)}
+		a := arrived{msg: newWhole(f), cost: costOf(f)}
 		if b := a.msg.Body; b != nil {
 			// What cannot be compressed here is stored as it is by the store.
 			_ = l.store.PackBody(b)
@@ -157,7 +139,7 @@ func (l *line) prepare() {
 // latest a moment after its first message came.
 func (l *line) write(ctx context.Context, total int) error {
 	var batch []mail.NewMessage
-	size, held, done := 0, 0, 0
+	size, done := 0, 0
 	flush := func() error {
 		if len(batch) == 0 {
 			return nil
@@ -168,8 +150,8 @@ func (l *line) write(ctx context.Context, total int) error {
 		}
 		l.report.New += len(fresh)
 		done += len(batch)
-		l.release(held)
-		batch, size, held = nil, 0, 0
+		l.flight.release(size)
+		batch, size = nil, 0
 		l.progress("bodies", l.row.Name, done, total)
 		return nil
 	}
@@ -185,8 +167,7 @@ func (l *line) write(ctx context.Context, total int) error {
 				soon.Reset(commitAfter)
 			}
 			batch = append(batch, a.msg)
-			size += a.bytes
-			held += a.tokens
+			size += a.cost
 			if len(batch) < commitCount && size < commitBytes {
 				continue
 			}

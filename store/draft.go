@@ -20,8 +20,11 @@ type people struct {
 
 // SaveDraft writes a draft and returns it as it is stored: a new one when
 // d.ID is 0, with its attachments, and with a fresh idempotency key when it has
-// none. An existing one keeps its account, kind, key, attachments and schedule.
+// none. An existing one keeps its account, kind, key, attachments and schedule;
+// its attachments are returned as they were given, since reading them back at
+// every pause of typing would cost what they weigh.
 func (s *Store) SaveDraft(ctx context.Context, d mail.Draft) (mail.Draft, error) {
+	fresh := d.ID == 0
 	err := s.write(ctx, func(t *tx) error {
 		to := toJSON(people{d.To, d.Cc, d.Bcc})
 		refs := strings.Join(d.References, " ")
@@ -71,7 +74,12 @@ func (s *Store) SaveDraft(ctx context.Context, d mail.Draft) (mail.Draft, error)
 	if err != nil {
 		return mail.Draft{}, err
 	}
-	return s.Draft(ctx, d.ID)
+	if fresh {
+		return s.Draft(ctx, d.ID)
+	}
+	got, err := s.draftRow(ctx, d.ID)
+	got.Attachments = d.Attachments
+	return got, err
 }
 
 const draftColumns = `d.id, c.name, d.kind, coalesce(d.message_id,0), d.forward, coalesce(d.retry_of,''), d.from_name, d.from_addr,
@@ -97,6 +105,15 @@ func scanDraft(r scanner) (d mail.Draft, err error) {
 
 // Draft returns one draft with its attachments and their content.
 func (s *Store) Draft(ctx context.Context, id int64) (mail.Draft, error) {
+	d, err := s.draftRow(ctx, id)
+	if err != nil {
+		return mail.Draft{}, err
+	}
+	d.Attachments, err = all(ctx, s.r, scanAttachment, attachmentQuery+`draft_id = ? ORDER BY position`, id)
+	return d, err
+}
+
+func (s *Store) draftRow(ctx context.Context, id int64) (mail.Draft, error) {
 	found, err := all(ctx, s.r, scanDraft, `SELECT `+draftColumns+` WHERE d.id = ?`, id)
 	if err != nil {
 		return mail.Draft{}, err
@@ -104,9 +121,7 @@ func (s *Store) Draft(ctx context.Context, id int64) (mail.Draft, error) {
 	if len(found) == 0 {
 		return mail.Draft{}, notFound("There is no draft %d: it was sent or discarded.", id)
 	}
-	d := found[0]
-	d.Attachments, err = all(ctx, s.r, scanAttachment, attachmentQuery+`draft_id = ? ORDER BY position`, id)
-	return d, err
+	return found[0], nil
 }
 
 // Drafts lists all drafts without attachments, the last changed first.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"skrzynka/mail"
 	"skrzynka/mail/compose"
@@ -117,8 +118,14 @@ func (e *Engine) DiscardDraft(ctx context.Context, id int64) error {
 	if err := e.Store.DeleteDraft(ctx, id); err != nil {
 		return err
 	}
-	e.pushUndo(undoEntry{what: "discarding the draft", deleted: &d})
+	if !blank(d) { // nobody wants an empty draft back
+		e.pushUndo(undoEntry{what: "discarding the draft", deleted: &d})
+	}
 	return nil
+}
+
+func blank(d mail.Draft) bool {
+	return strings.TrimSpace(d.Body) == "" && d.Subject == "" && len(d.To)+len(d.Cc)+len(d.Bcc)+len(d.Attachments) == 0
 }
 
 // Attach freezes a file's content into a draft.

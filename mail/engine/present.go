@@ -9,6 +9,7 @@ import (
 
 	"skrzynka/mail"
 	"skrzynka/mail/delivery"
+	"skrzynka/mail/outbox"
 	"skrzynka/mail/parse"
 	"skrzynka/mail/safe"
 	"skrzynka/mail/view"
@@ -26,7 +27,7 @@ func (e *Engine) present(a mail.Attempt, replayed bool) view.Attempt {
 		To: addrs(a.To), Cc: addrs(a.Cc), Bcc: addrs(a.Bcc), Subject: a.Subject, Body: a.Body, Attachments: a.Attachments,
 		RFCMessageID: a.RFCMessageID, OtherMessageIDs: a.OtherIDs, ProviderMessageID: strOrNil(safe.Line(a.ProviderID).String()),
 		ErrorMessage: strOrNil(safe.Line(a.ErrorText).String()), Retryable: a.Retryable, Replayed: replayed,
-		RetryOf: strOrNil(a.RetryOf), RetriedBy: strOrNil(a.RetriedBy), Held: a.Held, Evidence: presentEvidence(&a),
+		AutoTries: a.AutoTries, RetryOf: strOrNil(a.RetryOf), RetriedBy: strOrNil(a.RetriedBy), Held: a.Held, Evidence: presentEvidence(&a),
 		SentCopy: presentCopy(a.Copy), CreatedAt: a.CreatedAt.UTC(), UpdatedAt: a.UpdatedAt.UTC(),
 		Says: safe.Line(delivery.Says(&a)), Advice: safe.Line(delivery.Advice(&a)), Badge: badge(&a)}
 	if a.MessageID != 0 {
@@ -44,7 +45,7 @@ func (e *Engine) present(a mail.Attempt, replayed bool) view.Attempt {
 	}
 	if !a.NextTryAt.IsZero() {
 		t := a.NextTryAt.UTC()
-		v.NextTryAt = &t
+		v.NextTryAt, v.AutoTriesMax = &t, outbox.MaxAutoTries
 	}
 	return v
 }

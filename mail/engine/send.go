@@ -113,7 +113,7 @@ func (e *Engine) SendDraft(ctx context.Context, draftID int64, confirmed bool) (
 		if err := e.Store.ScheduleDraft(ctx, draftID, e.Clock.Now().Add(e.Outbox.UndoWindow), e.Owner); err != nil {
 			return view.Attempt{}, err
 		}
-		e.pushUndo(undoEntry{what: "the send", draft: draftID})
+		e.pushUndo(undoEntry{what: view.UndoneSend, draft: draftID})
 		return view.Attempt{}, nil
 	}
 	a, replayed, err := e.outbox.Enqueue(ctx, r)

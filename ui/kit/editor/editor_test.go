@@ -179,6 +179,21 @@ func TestUndoGivesEverythingBack(t *testing.T) {
 	})
 }
 
+func TestUndoBesideACombiningMark(t *testing.T) {
+	e := New("Hello")
+	for _, k := range []string{"home", "'\u0301", "home", "'a", "'b"} {
+		press(e, k)
+	}
+	want := e.Value()
+	for e.Undo() {
+	}
+	for e.Redo() {
+	}
+	if e.Value() != want || want != "a\u0301bHello" {
+		t.Errorf("after undo and redo %q, want %q", e.Value(), want)
+	}
+}
+
 func TestNoLineEndIsAddedByWrapping(t *testing.T) {
 	text := strings.Repeat("word ", 400)
 	e := New("")

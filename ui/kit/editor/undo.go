@@ -46,7 +46,9 @@ func join(last *edit, e edit) bool {
 		return false
 	}
 	switch {
-	case e.del == "" && last.del == "" && e.from == last.after:
+	// The cursor may stand further on than the insertion ends, when a mark that
+	// stood there joined it: then the next letter is a change of its own.
+	case e.del == "" && last.del == "" && e.from == after(last.from, last.ins):
 		prev, _ := utf8.DecodeLastRuneInString(last.ins)
 		next, _ := utf8.DecodeRuneInString(e.ins)
 		if unicode.IsSpace(prev) && !unicode.IsSpace(next) {

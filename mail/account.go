@@ -48,6 +48,7 @@ type Account struct {
 	FolderDescriptions map[string]string     // what a person noted of a folder, by full name
 	SentCopy           SentCopyPolicy
 	Policy             SendPolicy
+	FollowUp           FollowUpPolicy
 	Watch              []string // folder kinds or names followed by IDLE
 }
 

@@ -123,7 +123,7 @@ func (s *Store) SuppressContact(ctx context.Context, account, address, why strin
 		if err != nil || !changed {
 			return err
 		}
-		plans, err := t.plansTo(id, c.address, "")
+		plans, err := t.plansTo(id, c.address, "", time.Time{})
 		if err != nil {
 			return err
 		}

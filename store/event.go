@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -199,7 +198,7 @@ func (t *tx) around(a *arrival, in mail.Arrival) (mail.Around, error) {
 	if out.Recent, err = t.eventAttempts(recent); err != nil {
 		return out, err
 	}
-	plans, err := t.plansTo(a.account, key, "")
+	plans, err := t.plansTo(a.account, key, "", out.Received)
 	out.Followed = len(plans) > 0
 	return out, err
 }
@@ -260,9 +259,5 @@ func (t *tx) recordEvent(a *arrival, in mail.Arrival, around mail.Around, d mail
 	t.changed("messages", a.name, itoa(a.id))
 	return mail.Recorded{EventID: id, Class: d.Class, Outcome: ap.outcome()}, nil
 }
-
-// sameEvidence reports whether two digests are of the same thing; an empty one
-// is of nothing.
-func sameEvidence(a, b []byte) bool { return len(a) > 0 && bytes.Equal(a, b) }
 
 func joinDone(list []string) string { return strings.Join(list, "; ") }

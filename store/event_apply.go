@@ -193,7 +193,7 @@ func (ap *applying) apply(e *mail.Effect) (string, error) {
 func (ap *applying) eachPlan(e *mail.Effect, do func(*plan) (string, error)) (string, error) {
 	plans, err := ap.t.plansOf(e.Attempt)
 	if e.Attempt == "" {
-		plans, err = ap.t.plansTo(ap.account, e.Address, "")
+		plans, err = ap.t.plansTo(ap.account, e.Address, "", ap.received)
 	}
 	if err != nil {
 		return "", err
@@ -286,7 +286,7 @@ func (ap *applying) replied(e *mail.Effect) (string, error) {
 		return "", err
 	}
 	for _, account := range accounts {
-		others, err := ap.t.plansTo(account, e.Address, strings.Join(ap.about, " "))
+		others, err := ap.t.plansTo(account, e.Address, strings.Join(ap.about, " "), ap.received)
 		if err != nil {
 			return "", err
 		}

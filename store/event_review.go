@@ -126,7 +126,7 @@ func (t *tx) aroundEvent(ap *applying, named []string) (mail.Around, error) {
 			out.Ours[id] = true
 		}
 	}
-	plans, err := t.plansTo(ap.account, ap.from, "")
+	plans, err := t.plansTo(ap.account, ap.from, "", ap.received)
 	out.Followed = len(plans) > 0
 	return out, err
 }

@@ -46,11 +46,20 @@ func (t *tx) plansOf(attempt string) ([]plan, error) {
 		AND p.state IN ('unsent','active','paused','held') ORDER BY p.created_at, p.id`, attempt)
 }
 
+// skew is how far a mail server's clock may be behind ours.
+const skew = time.Minute
+
 // plansTo lists the open plans of an account that write to an address, without
-// the ones of the named attempts (separated by spaces).
-func (t *tx) plansTo(account int64, address, except string) ([]plan, error) {
-	found, err := all(t.ctx, t, scanPlanRow, planRow+`WHERE p.account_id = ? AND p.state IN ('unsent','active','paused','held')
-		AND p.attempt_id IN (SELECT attempt_id FROM attempt_recipient WHERE address = ?) ORDER BY p.created_at, p.id`, account, mail.AddressKey(address))
+// the ones of the named attempts (separated by spaces). With a time, only those
+// whose message was out by then: mail that is older says nothing about it.
+func (t *tx) plansTo(account int64, address, except string, by time.Time) ([]plan, error) {
+	until := int64(1) << 62
+	if !by.IsZero() {
+		until = ms(by.Add(skew))
+	}
+	found, err := all(t.ctx, t, scanPlanRow, planRow+`JOIN attempt a ON a.id = p.attempt_id
+		WHERE p.account_id = ? AND p.state IN ('unsent','active','paused','held') AND coalesce(a.sent_at, a.created_at) <= ?
+		AND p.attempt_id IN (SELECT attempt_id FROM attempt_recipient WHERE address = ?) ORDER BY p.created_at, p.id`, account, until, mail.AddressKey(address))
 	if err != nil || except == "" {
 		return found, err
 	}

@@ -172,3 +172,16 @@ func (s *Store) Lease(name string) (release func(), ok bool, err error) {
 	}
 	return func() { _ = l.Close() }, true, nil
 }
+
+// DropFollowUp ends the attempt of a step that was recorded and not claimed:
+// nothing of it was sent, and the key is free again. None is no error.
+func (s *Store) DropFollowUp(ctx context.Context, step, why string) error {
+	return s.write(ctx, func(t *tx) error {
+		var account int64
+		ok, err := t.row(`SELECT p.account_id FROM step s JOIN plan p ON p.id = s.plan_id WHERE s.id = ?`, []any{step}, &account)
+		if err != nil || !ok {
+			return err
+		}
+		return t.cancelPending(account, step, why)
+	})
+}

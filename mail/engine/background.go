@@ -16,6 +16,7 @@ const tick = time.Second
 // sync, the outbox. It returns at once; cancel ctx and call Wait to end it.
 func (e *Engine) StartBackground(ctx context.Context) {
 	e.running.Go(func() { e.outboxLoop(ctx) })
+	e.running.Go(func() { e.followLoop(ctx) })
 	e.sync.start(ctx)
 }
 
@@ -26,6 +27,7 @@ func (e *Engine) Recover(ctx context.Context) (int, error) {
 }
 
 func (e *Engine) outboxLoop(ctx context.Context) {
+	ctx = mail.WithActor(ctx, mail.ActorWorker) // nobody pressed a key for what happens here
 	t := time.NewTicker(tick)
 	defer t.Stop()
 	version, _ := e.Store.DataVersion(ctx)
@@ -51,7 +53,8 @@ func (e *Engine) noticeOthers(ctx context.Context, version int64) int64 {
 	if err != nil || now == version {
 		return version
 	}
-	for _, t := range []view.Topic{view.TopicFolders, view.TopicMessages, view.TopicAttempts, view.TopicDrafts, view.TopicAudit} {
+	for _, t := range []view.Topic{view.TopicFolders, view.TopicMessages, view.TopicAttempts, view.TopicDrafts, view.TopicAudit,
+		view.TopicPlans, view.TopicContacts, view.TopicReview} {
 		e.publish(view.Change{Topic: t})
 	}
 	return now

@@ -25,6 +25,7 @@ type Options struct {
 	PollInterval   time.Duration
 	Credentials    auth.Source
 	Clock          mail.Clock
+	Zone           *time.Location  // in which follow-ups' days are counted; nil: the machine's
 	Timeouts       submit.Timeouts // of SMTP; zero fields take their defaults
 	// Doctor's checks of this machine, which only main can make.
 	Machine func(ctx context.Context) []view.Check
@@ -47,6 +48,7 @@ type Engine struct {
 	stop     context.CancelFunc
 	wake     chan struct{} // the outbox has something to do
 	sync     *syncer
+	follow   *runner
 	running  sync.WaitGroup
 	inFlight map[string]bool // attempts being delivered by this process
 	copies   []string        // sent attempts whose copy is to be made
@@ -62,8 +64,9 @@ func New(o Options) *Engine {
 	e.sends, e.stop = context.WithCancel(context.Background())
 	e.transport = newTransport(e)
 	e.outbox = outbox.New(outbox.Options{Store: o.Store, Account: e.account, Transport: e.transport, Dial: e.dialRemote,
-		Owner: o.Owner, Clock: o.Clock, Policy: o.Outbox})
+		Owner: o.Owner, Clock: o.Clock, Policy: o.Outbox, Suppressed: o.Store.Suppressed})
 	e.sync = newSyncer(e)
+	e.follow = newRunner(e)
 	o.Store.Notify(e.announce)
 	return e
 }

@@ -14,6 +14,7 @@ import (
 type Store interface {
 	outbox.Store
 	inbox.Store
+	AnswersStore
 
 	Notify(f func(topic, account, id string))
 	// DataVersion changes when another process has committed something.

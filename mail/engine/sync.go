@@ -3,8 +3,10 @@ package engine
 import (
 	"context"
 	"sync"
+	"time"
 
 	"skrzynka/mail"
+	"skrzynka/mail/follow"
 	"skrzynka/mail/inbox"
 	"skrzynka/mail/mirror"
 	"skrzynka/mail/view"
@@ -24,7 +26,8 @@ func (s *syncer) of(acct *mail.Account) *inbox.Syncer {
 	defer s.mu.Unlock()
 	if s.by[acct.Name] == nil {
 		s.by[acct.Name] = inbox.New(inbox.Options{Account: acct, Store: s.e.Store, Clock: s.e.Clock, Poll: s.e.PollInterval,
-			Dial: func(ctx context.Context) (*mirror.Session, error) { return s.e.dialMirror(ctx, acct) },
+			Dial:     func(ctx context.Context) (*mirror.Session, error) { return s.e.dialMirror(ctx, acct) },
+			ResumeAt: func(back time.Time) time.Time { return follow.ResumeAt(back, acct.FollowUp, s.e.zone()) },
 			OnProgress: func(p view.SyncProgress) {
 				s.e.publish(view.Change{Topic: view.TopicSync, Account: acct.Name, Progress: &p})
 			}})

@@ -21,6 +21,12 @@ type Options struct {
 	Clock      mail.Clock
 	Poll       time.Duration // how often everything is looked at
 	OnProgress func(view.SyncProgress)
+	ResumeAt   func(back time.Time) time.Time // see Recorder
+}
+
+// Recorder records the account's inbound events.
+func (s *Syncer) Recorder() *Recorder {
+	return &Recorder{Account: s.Account, Store: s.store, ResumeAt: s.ResumeAt}
 }
 
 // Syncer keeps one account up to date. One pass runs at a time.

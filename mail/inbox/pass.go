@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"skrzynka/mail"
 	"skrzynka/mail/mirror"
@@ -46,6 +47,11 @@ func (s *Syncer) Pass(ctx context.Context, folder string) view.AccountSync {
 }
 
 func (p *pass) run(ctx context.Context, only string, out *view.AccountSync) error {
+	begun := p.clock.Now()
+	// What was stored before a crash counts before the server is asked what is gone.
+	if err := p.events(ctx); err != nil {
+		return err
+	}
 	p.progress("connecting", "", 0, 0)
 	session, err := p.session(ctx)
 	if err != nil {
@@ -88,9 +94,34 @@ func (p *pass) run(ctx context.Context, only string, out *view.AccountSync) erro
 			if err := p.folder(f, out, f.finish(ctx)); err != nil {
 				return err
 			}
+			if err := p.events(ctx); err != nil {
+				return err
+			}
 		}
 	}
-	return nil
+	return p.fresh(ctx, only, begun, rows, passes)
+}
+
+// events records what arrived.
+func (p *pass) events(ctx context.Context) error {
+	return p.Recorder().Drain(ctx)
+}
+
+// fresh says that everything in the watched folders that was on the server when
+// the pass began is here and has had its effect.
+func (p *pass) fresh(ctx context.Context, only string, begun time.Time, rows []mail.Folder, passes []*folderPass) error {
+	if only != "" {
+		return nil
+	}
+	for _, f := range passes {
+		if !f.complete && Watched(p.Account, f.row) {
+			return nil
+		}
+	}
+	if !slices.ContainsFunc(rows, func(f mail.Folder) bool { return f.Selectable && Watched(p.Account, f) }) {
+		return nil
+	}
+	return p.store.SetFresh(ctx, p.Account.Name, begun)
 }
 
 // folder tells a folder's own trouble, which the others need not share, from

@@ -11,6 +11,7 @@ import (
 // rows are keyed by (folder, UIDVALIDITY, UID), so that a pass that is killed
 // anywhere goes on where it was and never makes a row twice.
 type Store interface {
+	EventStore
 	// SyncLease keeps other processes out of a pass over the account until
 	// release is called.
 	SyncLease(ctx context.Context, account string) (release func(), err error)

@@ -12,6 +12,10 @@ WHEN OLD.body_id IS NULL AND NEW.body_id IS NOT NULL
   AND (SELECT kind FROM folder WHERE id = NEW.folder_id) NOT IN ('sent','drafts') BEGIN
   INSERT OR IGNORE INTO inbound_due (message_id, account_id) VALUES (NEW.id, NEW.account_id);
 END;
+CREATE TRIGGER inbound_arrived AFTER INSERT ON message
+WHEN NEW.body_id IS NOT NULL AND (SELECT kind FROM folder WHERE id = NEW.folder_id) NOT IN ('sent','drafts') BEGIN
+  INSERT OR IGNORE INTO inbound_due (message_id, account_id) VALUES (NEW.id, NEW.account_id);
+END;
 -- A message that cannot be read is an event too.
 CREATE TRIGGER inbound_unreadable AFTER UPDATE OF tries ON poison WHEN NEW.tries = 5 BEGIN
   INSERT OR IGNORE INTO inbound_due (message_id, account_id)

@@ -544,6 +544,11 @@ CREATE TRIGGER classification_fixed BEFORE UPDATE ON classification BEGIN
   SELECT RAISE(ABORT, 'the history of classes only grows');
 END;
 
+CREATE TRIGGER inbound_arrived AFTER INSERT ON message
+WHEN NEW.body_id IS NOT NULL AND (SELECT kind FROM folder WHERE id = NEW.folder_id) NOT IN ('sent','drafts') BEGIN
+  INSERT OR IGNORE INTO inbound_due (message_id, account_id) VALUES (NEW.id, NEW.account_id);
+END;
+
 CREATE TRIGGER inbound_discovered AFTER UPDATE OF body_id ON message
 WHEN OLD.body_id IS NULL AND NEW.body_id IS NOT NULL
   AND (SELECT kind FROM folder WHERE id = NEW.folder_id) NOT IN ('sent','drafts') BEGIN

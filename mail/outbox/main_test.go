@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -109,7 +110,8 @@ func (j job) run() int {
 	}
 	switch j.What {
 	case "draft": // write a draft and send it, as the composer does
-		d, err := w.SaveDraft(ctx, mail.Draft{Account: j.Accounts[0].Name, Kind: mail.KindOutbound, To: to("bob@example.net"), Subject: "Hello", Body: "What I wrote.\n"})
+		d, err := w.SaveDraft(ctx, mail.Draft{Account: j.Accounts[0].Name, Kind: mail.KindOutbound, To: to("bob@example.net"), Subject: "Hello",
+			Body: "What I wrote.\n" + strings.Repeat("More of it.\n", j.N/12)})
 		if err == nil {
 			_, err = w.SendDraft(ctx, d.ID, true)
 		}

@@ -156,7 +156,7 @@ func dsn(path string, readOnly bool) string {
 		"_pragma=fullfsync(1)", "_pragma=checkpoint_fullfsync(1)",
 		"_pragma=trusted_schema(0)", "_pragma=cell_size_check(1)", "_pragma=journal_size_limit(67108864)",
 		// Statement journals stay in memory, and a batch's pages in the cache.
-		"_pragma=page_size(8192)", "_pragma=wal_autocheckpoint(4000)", "_pragma=temp_store(2)", "_pragma=cache_size(-16000)",
+		"_pragma=page_size(8192)", "_pragma=wal_autocheckpoint(4000)", "_pragma=temp_store(2)", "_pragma=cache_size(-8000)",
 	}
 	if readOnly {
 		q = append(q, "_txlock=deferred", "_query_only=1")

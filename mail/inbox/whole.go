@@ -14,14 +14,14 @@ import (
 // Sizes of the line on which whole messages come in: read from the network,
 // taken apart and compressed by workers, committed by one writer.
 const (
-	wholeBatch    = 400     // messages one command asks for
+	wholeBatch    = 500     // messages one command asks for
 	wholeSessions = 2       // connections that read at once
 	wholeMany     = 1500    // from so many messages on the second one pays
 	wholeWorkers  = 2       // goroutines that take messages apart
-	commitCount   = 400     // messages of one commit
+	commitCount   = 500     // messages of one commit
 	commitBytes   = 6 << 20 // bytes of one commit
 	commitAfter   = 200 * time.Millisecond
-	flightBytes   = 14 << 20 // read and not yet committed
+	flightBytes   = 12 << 20 // read and not yet committed
 )
 
 // line carries the messages of one folder from the server to the store.

@@ -47,6 +47,8 @@ type Engine interface {
 	Resend(ctx context.Context, id string, o view.ResendOptions) (view.Attempt, error)
 	CopyAttempt(ctx context.Context, id string) (view.Attempt, error)
 	Audit(ctx context.Context, subject string, limit int) ([]view.AuditRow, error)
+
+	AnswersEngine
 }
 
 // Options are the global flags.
@@ -179,7 +181,8 @@ func (a *app) root() *cobra.Command {
 	f.BoolVar(&a.json, "json", a.json, "print one JSON value, and errors as JSON on standard error")
 	root.SetVersionTemplate("skrzynka {{.Version}}\n")
 	root.AddCommand(a.demoCommand(), a.accountCommand(), a.syncCommand(), a.listCommand(), a.showCommand(), a.rawCommand(),
-		a.replyCommand(), a.sendCommand(), a.attemptsCommand(), a.auditCommand(), a.doctorCommand(), a.manCommand(), a.versionCommand())
+		a.replyCommand(), a.sendCommand(), a.attemptsCommand(),
+		a.followupCommand(), a.reviewCommand(), a.contactCommand(), a.eventsCommand(), a.workerCommand(), a.auditCommand(), a.doctorCommand(), a.manCommand(), a.versionCommand())
 	a.completeGroups(root)
 	return root
 }

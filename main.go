@@ -77,9 +77,15 @@ func isTerminal(f *os.File) bool {
 }
 
 // credentials is where accounts' secrets come from: their password_command,
-// else the keyring.
-func (p *program) credentials() auth.Source {
-	return &auth.Sources{Command: auth.Command{}, ByMethod: map[mail.AuthMethod]auth.Source{mail.AuthPassword: p.ring}}
+// else the keyring, or a token that is renewed. state is the state folder.
+func (p *program) credentials(state string) auth.Source {
+	return &auth.Sources{Command: auth.Command{}, ByMethod: map[mail.AuthMethod]auth.Source{
+		mail.AuthPassword: p.ring, mail.AuthOAuth2: p.oauth2(state)}}
+}
+
+// oauth2 signs in with OAuth2; its locks lie beside those of live processes.
+func (p *program) oauth2(state string) *auth.OAuth2 {
+	return auth.NewOAuth2(p.ring, filepath.Join(state, "run"))
 }
 
 func (p *program) load(path string) (*config.Config, error) {
@@ -101,7 +107,7 @@ func (p *program) open(ctx context.Context, o cli.Options) (cli.Engine, func() e
 	if err != nil {
 		return nil, nil, err
 	}
-	e, closer, err := p.engine(ctx, cfg, o.State, p.credentials())
+	e, closer, err := p.engine(ctx, cfg, o.State, p.credentials(o.State))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -140,7 +146,7 @@ func (p *program) runTUI(ctx context.Context, o cli.Options) error {
 	if err != nil {
 		return err
 	}
-	return p.interact(ctx, cfg, o.State, p.credentials(), "")
+	return p.interact(ctx, cfg, o.State, p.credentials(o.State), "")
 }
 
 // interact runs the interface with everything in the background, and stays
@@ -304,7 +310,7 @@ func (p *program) doctor(ctx context.Context, o cli.Options) ([]view.Check, erro
 	for _, w := range cfg.Warnings {
 		out = append(out, view.Check{Name: "configuration", Found: safe.Line(w.Path + ": " + w.Problem), Fix: w.Fix})
 	}
-	e, closer, err := p.engine(ctx, cfg, o.State, p.credentials())
+	e, closer, err := p.engine(ctx, cfg, o.State, p.credentials(o.State))
 	if err != nil {
 		return append(out, failedCheck("database", err)), nil
 	}
@@ -377,6 +383,15 @@ func (a accounts) StorePassword(ctx context.Context, acct mail.Account, password
 	return a.p.ring.Store(ctx, &acct, auth.NewSecret(password))
 }
 
+func (a accounts) SignIn(ctx context.Context, acct mail.Account, s cli.SignIn) error {
+	o := auth.LoginOptions{Device: s.Device, Paste: s.Paste, Tell: s.Tell}
+	if a.p.env.Display {
+		o.Open = openLink
+	}
+	return a.p.oauth2(s.State).Login(ctx, &acct, o)
+}
+
 func (a accounts) Forget(ctx context.Context, acct mail.Account) error {
-	return a.p.ring.Forget(ctx, &acct)
+	// Both: the account may have had another method once.
+	return errors.Join(a.p.ring.Forget(ctx, &acct), a.p.oauth2(a.p.paths.StateDir).Forget(ctx, &acct))
 }

@@ -19,6 +19,22 @@ type Credentials struct {
 	Secret    Secret
 	Mechanism string // a SASL mechanism to insist on; "": the best one for Token
 	Token     bool   // Secret is an OAuth2 access token, not a password
+
+	refused func()
+}
+
+// Refused is called when a server did not accept the credentials, so that a
+// token is not given out a second time. It does nothing for a password.
+func (c Credentials) Refused() {
+	if c.refused != nil {
+		c.refused()
+	}
+}
+
+// Invalidator is a Source that gives the same secret out several times, until
+// it hears that a server did not accept it.
+type Invalidator interface {
+	Invalidate(acct *mail.Account, refused Secret)
 }
 
 // Resolve asks src for the secret of acct and pairs it with the user name that
@@ -32,7 +48,11 @@ func Resolve(ctx context.Context, src Source, acct *mail.Account, server mail.Se
 	if user == "" {
 		user = acct.Email
 	}
-	return Credentials{Username: user, Secret: s, Token: acct.Auth == mail.AuthOAuth2}, nil
+	c := Credentials{Username: user, Secret: s, Token: acct.Auth == mail.AuthOAuth2}
+	if inv, ok := src.(Invalidator); ok {
+		c.refused = func() { inv.Invalidate(acct, s) }
+	}
+	return c, nil
 }
 
 // Sources picks a source by account: its password_command where it has one,
@@ -59,6 +79,13 @@ func (s *Sources) Secret(ctx context.Context, acct *mail.Account) (Secret, error
 	}
 	return Secret{}, unavailable("Use an app password, or another account.",
 		"There is no way to get credentials for account %q, whose method is %q.", acct.Name, string(acct.Auth))
+}
+
+// Invalidate passes on what a server refused to the source it came from.
+func (s *Sources) Invalidate(acct *mail.Account, refused Secret) {
+	if inv, ok := s.ByMethod[acct.Auth].(Invalidator); ok {
+		inv.Invalidate(acct, refused)
+	}
 }
 
 // Static holds secrets by account name, for the demo and for tests.

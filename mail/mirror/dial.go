@@ -184,6 +184,7 @@ func (s *Session) authenticate(creds auth.Credentials) error {
 	if no.Code == imap.ResponseCodeUnavailable || no.Code == imap.ResponseCodeServerBug || no.Code == imap.ResponseCodeInUse {
 		return lost(s.server, "logging in", guardLost, said)
 	}
+	creds.Refused()
 	return &mail.Error{Code: mail.CodeIMAPAuth, Text: fmt.Sprintf("%s did not accept the login%s.", s.server, words(said)),
 		Hint: "Check user name and password; many providers want an app password here."}
 }

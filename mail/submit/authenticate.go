@@ -40,6 +40,9 @@ func (s *Session) authenticate(t *transaction, creds auth.Credentials) bool {
 				t.ev.Fault, t.ev.Detail, t.ev.Reply = mail.FaultNone, "", mail.Reply{}
 				return true
 			}
+			if t.ev.Fault == mail.FaultRefused && reply.Class() == 5 {
+				creds.Refused()
+			}
 			return false
 		}
 		t.ev.Steps[len(t.ev.Steps)-1].Note = ""

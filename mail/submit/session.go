@@ -73,7 +73,11 @@ func (s *Session) open(ctx context.Context, req Request, t *transaction) bool {
 			if ctx.Err() != nil {
 				return t.stop(mail.FaultCancelled, "stopped while waiting for the credentials")
 			}
-			return t.stop(mail.FaultLocal, ownWords(err, "the credentials could not be read"))
+			fault := mail.FaultLocal
+			if own := new(mail.Error); errors.As(err, &own) && own.Retryable {
+				fault = mail.FaultTimeout // a token cannot be renewed while offline
+			}
+			return t.stop(fault, ownWords(err, "the credentials could not be read"))
 		}
 	}
 	cfg, err := tlsConfig(req)

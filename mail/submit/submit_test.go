@@ -271,6 +271,11 @@ func TestBeforeTheConnection(t *testing.T) {
 				return auth.Credentials{}, mail.Errorf(mail.CodeCredentials, "Unlock it.", "The keyring is locked.")
 			}
 		}, mail.StepCredentials, mail.FaultLocal, "The keyring is locked. Unlock it."},
+		"no token while offline": {func(r *Request) {
+			r.Creds = func(context.Context) (auth.Credentials, error) {
+				return auth.Credentials{}, &mail.Error{Code: mail.CodeCredentials, Text: "The service is away.", Retryable: true}
+			}
+		}, mail.StepCredentials, mail.FaultTimeout, "The service is away."},
 		"foreign error": {func(r *Request) {
 			r.Creds = func(context.Context) (auth.Credentials, error) { return auth.Credentials{}, errors.New(password) }
 		}, mail.StepCredentials, mail.FaultLocal, "the credentials could not be read"},

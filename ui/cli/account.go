@@ -151,36 +151,84 @@ func (a *app) printChecks(checks []view.Check) error {
 	})
 }
 
+// loginFlags are the flags of account login.
+type loginFlags struct{ passwordStdin, device, paste bool }
+
 func (a *app) accountLogin() *cobra.Command {
-	var stdin bool
-	c := &cobra.Command{Use: "login [NAME] --password-stdin", Short: "Store an account's password in the keyring", Args: cobra.MaximumNArgs(1),
-		Long: "Reads the password from standard input and stores it in the keyring of this\nsession. It is never written to a file, a log or the command line."}
-	c.Flags().BoolVar(&stdin, "password-stdin", false, "read the password from standard input")
-	_ = c.MarkFlagRequired("password-stdin")
+	var f loginFlags
+	c := &cobra.Command{Use: "login [NAME]", Short: "Sign in with OAuth2, or store an account's password", Args: cobra.MaximumNArgs(1),
+		Long: "Keeps what an account signs in with in the keyring of this session; it is never\n" +
+			"written to a file, a log or the command line. With a password: --password-stdin.\n" +
+			"With OAuth2, a browser of this machine is opened; what to do is said on standard\n" +
+			"error. Over SSH, sign in with a browser elsewhere and --paste the address it ends\n" +
+			"on, or type a code on another device with --device where the service has it."}
+	c.Flags().BoolVar(&f.passwordStdin, "password-stdin", false, "read the password from standard input")
+	c.Flags().BoolVar(&f.device, "device", false, "OAuth2: show a code to type in on another device")
+	c.Flags().BoolVar(&f.paste, "paste", false, "OAuth2: read the address a browser elsewhere ended on from standard input")
+	c.MarkFlagsMutuallyExclusive("password-stdin", "device", "paste")
 	c.RunE = a.run(func(cmd *cobra.Command, args []string) error {
-		if !stdin {
-			return usage("a password is only read from standard input: --password-stdin")
-		}
 		acct, err := a.Accounts.Find(a.opts.Config, a.named(args))
 		if err != nil {
 			return err
 		}
-		if acct.Auth != mail.AuthPassword {
-			return mail.Errorf(mail.CodeInvalid, `A password needs method = "password" in its configuration.`,
-				"The account %q signs in with %s, not with a password.", acct.Name, acct.Auth)
+		if acct.Auth == mail.AuthOAuth2 {
+			err = a.signIn(cmd.Context(), acct, f)
+		} else {
+			err = a.storePassword(cmd.Context(), acct, f)
 		}
-		password, err := a.readPassword()
 		if err != nil {
 			return err
 		}
-		if err := a.Accounts.StorePassword(cmd.Context(), acct, password); err != nil {
-			return err
-		}
-		return a.print(map[string]any{"account": acct.Name, "password_stored": true}, func(p *page) {
+		return a.print(map[string]any{"ok": true, "account": acct.Name, "method": acct.Auth}, func(p *page) {
+			if acct.Auth == mail.AuthOAuth2 {
+				p.line("Signed in to " + acct.Name + ". Try it: skrzynka account test " + acct.Name)
+				return
+			}
 			p.line("The password of " + acct.Name + " is in the keyring.")
 		})
 	})
 	return c
+}
+
+func (a *app) storePassword(ctx context.Context, acct mail.Account, f loginFlags) error {
+	if f.device || f.paste {
+		return mail.Errorf(mail.CodeInvalid, `Signing in needs method = "oauth2" in its configuration; store a password with --password-stdin.`,
+			"The account %q has a password.", acct.Name)
+	}
+	if !f.passwordStdin {
+		return usage("a password is only read from standard input: --password-stdin")
+	}
+	password, err := a.readPassword()
+	if err != nil {
+		return err
+	}
+	return a.Accounts.StorePassword(ctx, acct, password)
+}
+
+func (a *app) signIn(ctx context.Context, acct mail.Account, f loginFlags) error {
+	if f.passwordStdin {
+		return mail.Errorf(mail.CodeInvalid, `A password needs method = "password" in its configuration.`,
+			"The account %q signs in with %s, not with a password.", acct.Name, acct.Auth)
+	}
+	s := SignIn{State: a.opts.State, Device: f.device, Tell: a.tell}
+	if f.paste {
+		s.Paste = a.Stdin
+	}
+	return a.Accounts.SignIn(ctx, acct, s)
+}
+
+// tell shows a person what to do while a command runs: a line on standard
+// error, or {"notice"} with --json.
+func (a *app) tell(line string) {
+	if !a.json {
+		var p page
+		p.line(line)
+		_, _ = io.WriteString(a.Stderr, p.String())
+		return
+	}
+	if b, err := encode(map[string]string{"notice": safe.Line(line).String()}); err == nil {
+		_, _ = a.Stderr.Write(b)
+	}
 }
 
 // readPassword reads one line of standard input, without its line end.

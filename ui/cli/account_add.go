@@ -135,6 +135,9 @@ func (a *app) addAccount(ctx context.Context, f *addFlags) error {
 		if !f.passwordStdin && added.Auth == mail.AuthPassword && len(added.PasswordCommand) == 0 {
 			p.line("Store its password: skrzynka account login " + added.Name + " --password-stdin")
 		}
+		if added.Auth == mail.AuthOAuth2 {
+			p.line("Sign in: skrzynka account login " + added.Name)
+		}
 		p.line("Try it: skrzynka account test " + added.Name)
 	})
 }

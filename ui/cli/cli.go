@@ -80,6 +80,16 @@ type Accounts interface {
 	// StorePassword puts the password into the keyring, Forget removes what is there.
 	StorePassword(ctx context.Context, a mail.Account, password string) error
 	Forget(ctx context.Context, a mail.Account) error
+	// SignIn signs in to an account with OAuth2 and keeps what renews the sign-in.
+	SignIn(ctx context.Context, a mail.Account, s SignIn) error
+}
+
+// SignIn is how a person signs in with OAuth2.
+type SignIn struct {
+	State  string            // the state folder
+	Device bool              // with a code typed in on another device
+	Paste  io.Reader         // where the address a browser elsewhere ended on is read from; nil: a browser of this machine
+	Tell   func(line string) // shows a person what to do
 }
 
 // Deps are the program's parts, put together by main; every field is required.

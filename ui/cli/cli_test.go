@@ -247,6 +247,42 @@ func TestAccountLogin(t *testing.T) {
 	if got := exec(t, setup{stdin: "pw\n"}, "account", "login", "work", "--password-stdin"); got.code != 1 || len(got.accounts.calls) != 0 {
 		t.Errorf("an OAuth2 account: exit %d, calls %q", got.code, got.accounts.calls)
 	}
+	if got := exec(t, setup{stdin: "pw\n"}, "account", "login", "--password-stdin", "--json"); got.out != `{"account":"personal","method":"password","ok":true}`+"\n" {
+		t.Errorf("output %s", got.out)
+	}
+}
+
+func TestAccountSignIn(t *testing.T) {
+	for name, tc := range map[string]struct {
+		args  []string
+		exit  int
+		calls []string
+	}{
+		"browser":                    {[]string{"work"}, 0, []string{"sign in work /s device=false"}},
+		"device":                     {[]string{"work", "--device"}, 0, []string{"sign in work /s device=true"}},
+		"paste":                      {[]string{"work", "--paste", "--state", "/t"}, 0, []string{"sign in work /t device=false paste=http://x\n"}},
+		"two ways":                   {[]string{"work", "--paste", "--device"}, 2, nil},
+		"device for a password":      {[]string{"personal", "--device"}, 1, nil},
+		"no flag for a password":     {[]string{"personal"}, 2, nil},
+		"password for OAuth2":        {[]string{"work", "--password-stdin"}, 1, nil},
+		"a password cannot be typed": {[]string{"personal", "hunter2"}, 2, nil},
+	} {
+		got := exec(t, setup{stdin: "http://x\n"}, append([]string{"account", "login"}, tc.args...)...)
+		if got.code != tc.exit || !slices.Equal(got.accounts.calls, tc.calls) {
+			t.Errorf("%s: exit %d, calls %q, %s", name, got.code, got.accounts.calls, got.err)
+		}
+		if strings.Contains(got.err, "\x1b") || tc.exit == 0 && (!strings.Contains(got.err, "https://login.example/") || strings.Contains(got.out, "https:")) {
+			t.Errorf("%s: standard output %q, standard error %q", name, got.out, got.err)
+		}
+	}
+	got := exec(t, setup{}, "account", "login", "work", "--json")
+	if got.out != `{"account":"work","method":"oauth2","ok":true}`+"\n" || !strings.HasPrefix(got.err, `{"notice":"Open https://login.example/`) {
+		t.Errorf("output %s, standard error %s", got.out, got.err)
+	}
+	got = exec(t, setup{accounts: accounts{signErr: &mail.Error{Code: mail.CodeCredentials, Text: "No."}}}, "account", "login", "work")
+	if got.code != 1 || got.out != "" || !strings.Contains(got.err, "No.") {
+		t.Errorf("a refused sign-in: exit %d, %s %s", got.code, got.out, got.err)
+	}
 }
 
 func TestAccountRemove(t *testing.T) {

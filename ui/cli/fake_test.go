@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -186,6 +188,7 @@ type accounts struct {
 	added              mail.Account
 	addErr, storeErr   error
 	forgetErr, findErr error
+	signErr            error
 }
 
 func (a *accounts) Guess(email string) (imap, smtp mail.Server, note string, ok bool) {
@@ -221,6 +224,17 @@ func (a *accounts) Remove(_, name string) (string, error) {
 func (a *accounts) StorePassword(_ context.Context, acct mail.Account, password string) error {
 	a.calls = append(a.calls, "store "+acct.Name+" "+password)
 	return a.storeErr
+}
+
+func (a *accounts) SignIn(_ context.Context, acct mail.Account, s SignIn) error {
+	call := fmt.Sprintf("sign in %s %s device=%v", acct.Name, s.State, s.Device)
+	if s.Paste != nil {
+		b, _ := io.ReadAll(s.Paste)
+		call += " paste=" + string(b)
+	}
+	a.calls = append(a.calls, call)
+	s.Tell("Open https://login.example/\x1b[2J?a=b")
+	return a.signErr
 }
 
 func (a *accounts) Forget(_ context.Context, acct mail.Account) error {

@@ -3,12 +3,15 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -83,6 +86,9 @@ func Open(ctx context.Context, dir string, o Options) (_ *Store, err error) {
 	// One process at a time: turning on WAL does not wait for others by itself.
 	opening := flock.New(filepath.Join(dir, "open.lock"), flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
 	if _, err := opening.TryLockContext(ctx, 5*time.Millisecond); err != nil {
+		if errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission) {
+			return nil, dirError(dir, err)
+		}
 		return nil, mail.Errorf(mail.CodeStore, "Keep the state folder on a local disk that supports file locks.",
 			"The state folder cannot be locked: %w.", err)
 	}

@@ -114,12 +114,13 @@ func (e *Engine) CancelRetry(ctx context.Context, id string) error {
 	return e.Store.StopRetry(ctx, id)
 }
 
-// ReleaseHold lets a held pending attempt go: a person has looked.
+// ReleaseHold lets a held pending attempt go, in the background: a person has
+// looked.
 func (e *Engine) ReleaseHold(ctx context.Context, id string) error {
 	if err := e.Store.ReleaseHold(ctx, id, e.Owner); err != nil {
 		return err
 	}
-	e.nudgeOutbox()
+	e.deliverSoon(id)
 	return nil
 }
 

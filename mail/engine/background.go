@@ -41,7 +41,6 @@ func (e *Engine) outboxLoop(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-t.C:
-		case <-e.wake:
 		}
 	}
 }
@@ -104,13 +103,6 @@ func (e *Engine) copiesSoon(ctx context.Context, sent []string) {
 		e.copying = false
 		e.mu.Unlock()
 	})
-}
-
-func (e *Engine) nudgeOutbox() {
-	select {
-	case e.wake <- struct{}{}:
-	default:
-	}
 }
 
 // deliverSoon delivers an attempt of this process in the background. The

@@ -46,7 +46,6 @@ type Engine struct {
 
 	sends    context.Context // bounds deliveries; screens and loops that end do not stop them
 	stop     context.CancelFunc
-	wake     chan struct{} // the outbox has something to do
 	sync     *syncer
 	follow   *runner
 	running  sync.WaitGroup
@@ -60,7 +59,7 @@ func New(o Options) *Engine {
 	if o.Clock == nil {
 		o.Clock = mail.SystemClock{}
 	}
-	e := &Engine{Options: o, subs: map[int]chan view.Change{}, wake: make(chan struct{}, 1), inFlight: map[string]bool{}}
+	e := &Engine{Options: o, subs: map[int]chan view.Change{}, inFlight: map[string]bool{}}
 	e.sends, e.stop = context.WithCancel(context.Background())
 	e.transport = newTransport(e)
 	e.outbox = outbox.New(outbox.Options{Store: o.Store, Account: e.account, Transport: e.transport, Dial: e.dialRemote,

@@ -18,7 +18,9 @@ import (
 // present makes the view of an attempt. It is the border: every word of a
 // server or a message is cleaned here.
 func (e *Engine) present(a mail.Attempt, replayed bool) view.Attempt {
-	if s, ok := e.outbox.Unsettled(a.ID); ok && a.Status == mail.StatusSending {
+	s, unsettled := e.outbox.Unsettled(a.ID)
+	unsettled = unsettled && (a.Status == mail.StatusSending || a.Status == mail.StatusUncertain)
+	if unsettled {
 		// The outcome is known but not on disk: the screen must not claim it.
 		a.Status, a.ErrorCode, a.Evidence = mail.StatusUncertain, a.Kind.UncertainCode(), s.Evidence
 		a.ErrorText = "The outcome could not be written to the database yet; it is kept in the emergency log."
@@ -30,6 +32,9 @@ func (e *Engine) present(a mail.Attempt, replayed bool) view.Attempt {
 		AutoTries: a.AutoTries, RetryOf: strOrNil(a.RetryOf), RetriedBy: strOrNil(a.RetriedBy), Held: a.Held, Evidence: presentEvidence(&a),
 		SentCopy: presentCopy(a.Copy), CreatedAt: a.CreatedAt.UTC(), UpdatedAt: a.UpdatedAt.UTC(),
 		Says: safe.Line(delivery.Says(&a)), Advice: safe.Line(delivery.Advice(&a)), Badge: badge(&a)}
+	if unsettled { // the evidence is about something else than the doubt
+		v.Says, v.Advice = safe.Line(a.ErrorText), safe.Line("Free some disk space and leave the program running: it writes the outcome as soon as it can. Do not resend before that.")
+	}
 	if a.MessageID != 0 {
 		v.MessageID = strOrNil(strconv.FormatInt(a.MessageID, 10))
 	}
@@ -168,13 +173,17 @@ func people(list []mail.Address) []view.Address {
 	return out
 }
 
+// draftPeople is how many recipients a row names: it has one line for them.
+const draftPeople = 10
+
 func presentDraft(d mail.Draft) view.Draft {
-	to := ""
-	for i, a := range d.To {
-		if i > 0 {
-			to += ", "
-		}
-		to += a.Addr
+	var names []string
+	for _, a := range d.To[:min(len(d.To), draftPeople)] {
+		names = append(names, a.Addr)
+	}
+	to := strings.Join(names, ", ")
+	if more := len(d.To) - draftPeople; more > 0 {
+		to += fmt.Sprintf(" and %d more", more)
 	}
 	return view.Draft{ID: d.ID, Account: d.Account, Kind: d.Kind, To: safe.Line(to), Subject: safe.Line(d.Subject),
 		Snippet: safe.Line(parse.Snippet(d.Body, 200)), SendAt: utc(d.SendAt), UpdatedAt: d.UpdatedAt.UTC()}

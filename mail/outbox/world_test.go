@@ -246,3 +246,12 @@ func codeOf(a view.Attempt) mail.Code {
 	}
 	return *a.ErrorCode
 }
+
+func containsAll(b []byte, parts ...string) bool {
+	for _, p := range parts {
+		if !bytes.Contains(b, []byte(p)) {
+			return false
+		}
+	}
+	return true
+}

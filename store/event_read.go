@@ -62,7 +62,7 @@ func (s *Store) EventOf(ctx context.Context, message int64) (mail.Event, error) 
 
 // Events lists inbound events, newest first.
 func (s *Store) Events(ctx context.Context, f mail.EventFilter) ([]mail.Event, error) {
-	where, args := []string{}, []any{}
+	where, args := []string{`e.id > 0`}, []any{} // read backwards along the ids
 	and := func(cond string, arg any) { where, args = append(where, cond), append(args, arg) }
 	if f.Account != "" {
 		and(`c.name = ?`, f.Account)
@@ -79,10 +79,7 @@ func (s *Store) Events(ctx context.Context, f mail.EventFilter) ([]mail.Event, e
 	if f.Attempt != "" {
 		and(`e.id IN (SELECT event_id FROM event_attempt WHERE attempt_id = ?)`, f.Attempt)
 	}
-	q := ""
-	if len(where) > 0 {
-		q = "WHERE " + strings.Join(where, " AND ")
-	}
+	q := "WHERE " + strings.Join(where, " AND ")
 	limit := f.Limit
 	if limit <= 0 {
 		limit = 200

@@ -93,6 +93,7 @@ type App struct {
 	notice   notice
 	undone   kit.Notice // of the newest send that can still be taken back
 	prompt   *prompt
+	leaving  []int64 // the drafts that are sent before the program ends
 	counts   kit.Load[view.Counts]
 	progress map[string]view.SyncProgress
 
@@ -242,7 +243,11 @@ func (a *App) update(msg tea.Msg) tea.Cmd {
 	case counting:
 		return a.countDown(msg)
 	case firstrun.Saved:
-		return a.quit()
+		return a.end()
+	case ending:
+		return a.ending(msg)
+	case lastSends:
+		return a.lastSends(msg)
 	case undid:
 		return tea.Batch(a.show(msg.notice), a.reopen(msg.what))
 	case kit.ShowDialog:

@@ -78,7 +78,7 @@ func (a *App) flush() tea.Cmd {
 		delete(a.waiting, topic)
 		switch topic {
 		case view.TopicAttempts, view.TopicDrafts, view.TopicReview, view.TopicPlans:
-			cmds = append(cmds, a.readCounts())
+			cmds = append(cmds, a.readCounts(), a.lookAtLast())
 		}
 		cmds = append(cmds, a.broadcast(c))
 	}

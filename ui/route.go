@@ -96,25 +96,3 @@ func (a *App) leave(s kit.Screen) tea.Cmd {
 	}
 	return nil
 }
-
-// quit ends the program once every page has kept what it had to keep. Where
-// that fails, the program stays and says so.
-func (a *App) quit() tea.Cmd {
-	var leaves []tea.Cmd
-	for _, e := range a.stack {
-		if l, ok := e.screen.(kit.Leaver); ok {
-			leaves = append(leaves, l.Leave())
-		}
-	}
-	return func() tea.Msg {
-		for _, leave := range leaves {
-			if leave == nil {
-				continue
-			}
-			if n, ok := leave().(kit.Notice); ok && n.Level == kit.Bad {
-				return n
-			}
-		}
-		return tea.Quit()
-	}
-}

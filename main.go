@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"skrzynka/auth"
 	"skrzynka/config"
 	"skrzynka/mail"
@@ -27,6 +29,8 @@ import (
 	"skrzynka/store"
 	"skrzynka/ui"
 	"skrzynka/ui/cli"
+	"skrzynka/ui/demo"
+	"skrzynka/ui/kit"
 )
 
 func main() { os.Exit(run(os.Args[1:])) }
@@ -139,29 +143,47 @@ func (p *program) engine(ctx context.Context, cfg *config.Config, dir string, cr
 	}, nil
 }
 
-// runTUI opens the interface on the configured accounts, or the first-run
-// screen when there are none.
+// runTUI opens the interface on the configured accounts, and first the page
+// that adds one when there is none. An account that was added is there at once.
 func (p *program) runTUI(ctx context.Context, o cli.Options) error {
-	cfg, err := p.load(o.Config)
-	if err != nil {
-		return err
+	for {
+		cfg, err := p.load(o.Config)
+		start := kit.Page{}
+		switch {
+		case errors.Is(err, mail.ErrCode(mail.CodeConfigMissing)):
+			cfg, start = &config.Config{}, kit.Page{Kind: kit.KindFirstRun}
+		case err != nil:
+			return err
+		case len(cfg.Accounts) == 0:
+			start = kit.Page{Kind: kit.KindFirstRun}
+		}
+		s := &setup{accounts: accounts{p}, path: o.Config}
+		if err := p.interact(ctx, cfg, o.State, p.credentials(o.State), ui.Deps{Start: start, Setup: s}); err != nil {
+			return err
+		}
+		switch {
+		case s.demo:
+			return p.runDemo(ctx, cli.Options{State: p.paths.StateDir})
+		case !s.saved || ctx.Err() != nil:
+			return nil
+		}
 	}
-	return p.interact(ctx, cfg, o.State, p.credentials(o.State), "")
 }
 
 // interact runs the interface with everything in the background, and stays
 // until what was handed over has its answer.
-func (p *program) interact(ctx context.Context, cfg *config.Config, dir string, creds auth.Source, demo string) error {
+func (p *program) interact(ctx context.Context, cfg *config.Config, dir string, creds auth.Source, d ui.Deps) error {
 	e, closer, err := p.engine(ctx, cfg, dir, creds)
 	if err != nil {
 		return err
 	}
 	p.state = dir
+	if s, ok := d.Setup.(*setup); ok {
+		s.engine = e
+	}
 	background, cancel := context.WithCancel(ctx)
 	e.StartBackground(background)
-	d := p.deps(e, cfg)
-	d.DemoNote = demo
-	err = ui.Run(ctx, d)
+	err = ui.Run(ctx, p.deps(d, e, cfg))
 	cancel()
 	p.waitForSends(ctx, e)
 	return errors.Join(err, closer())
@@ -183,14 +205,12 @@ func (p *program) waitForSends(ctx context.Context, e *engine.Engine) {
 	}
 }
 
-func (p *program) deps(e *engine.Engine, cfg *config.Config) ui.Deps {
-	d := ui.Deps{Clock: mail.SystemClock{}, Theme: cfg.UI.Theme, ASCII: cfg.UI.ASCII || !p.env.UTF8, NoColor: p.env.NoColor, Keys: cfg.Keys,
-		Editor: p.env.EditorCommand(cfg.UI.Editor), DownloadDir: p.paths.DownloadDir, Crash: p.crash}
+func (p *program) deps(d ui.Deps, e *engine.Engine, cfg *config.Config) ui.Deps {
+	d.Engine, d.Theme, d.Keys = e, cfg.UI.Theme, cfg.Keys
+	d.ASCII, d.NoColor = cfg.UI.ASCII || !p.env.UTF8, p.env.NoColor
+	d.Editor, d.DownloadDir, d.Crash = p.env.EditorCommand(cfg.UI.Editor), p.paths.DownloadDir, p.crash
 	if p.env.Display {
 		d.Open = openLink
-	}
-	if e != nil {
-		d.Engine = e
 	}
 	return d
 }
@@ -221,28 +241,33 @@ func openLink(url string) error {
 	return nil
 }
 
-// runDemo opens the interface on servers inside this process. It has a state
-// folder of its own and touches neither the configuration nor the keyring.
+// runDemo opens the interface on servers inside this process.
 func (p *program) runDemo(ctx context.Context, o cli.Options) error {
-	servers, cfg, dir, cleanup, err := p.startDemo(o)
+	d, err := demo.Start(p.demoState(o), nil)
 	if err != nil {
 		return err
 	}
-	defer cleanup()
+	defer d.Close()
+	cfg := d.Config
 	// Short enough to watch, long enough to take a send back.
 	cfg.Outbox.UndoWindow = 3 * time.Second
-	creds := auth.Static{cfg.Accounts[0].Name: auth.NewSecret(servers.Password)}
-	return p.interact(ctx, cfg, dir, creds, "DEMO, state in "+dir)
+	creds := auth.Static{cfg.Default: auth.NewSecret(d.Servers.Password)}
+	return p.interact(ctx, cfg, d.Dir, creds, ui.Deps{DemoNote: "DEMO, state in " + d.Dir})
 }
 
 // serveDemo runs the demo's servers for other processes until ctx ends.
 func (p *program) serveDemo(ctx context.Context, o cli.Options, ready func(cli.Demo) error) error {
-	servers, cfg, dir, cleanup, err := p.startDemo(o)
+	exe, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	defer cleanup()
-	err = ready(cli.Demo{Config: cfg.Path, State: dir, IMAP: servers.IMAPAddr, SMTP: servers.SMTPAddr, CAFile: cfg.Accounts[0].IMAP.CAFile})
+	d, err := demo.Start(p.demoState(o), []string{exe, "demo", "password"})
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	err = ready(cli.Demo{Config: d.Config.Path, State: d.Dir, IMAP: d.Servers.IMAPAddr, SMTP: d.Servers.SMTPAddr,
+		CAFile: filepath.Join(d.Dir, "ca.pem")})
 	if err != nil {
 		return err
 	}
@@ -250,49 +275,12 @@ func (p *program) serveDemo(ctx context.Context, o cli.Options, ready func(cli.D
 	return nil
 }
 
-// startDemo starts the servers and writes the demo's configuration into its
-// state folder: the one that was asked for, which stays, or a temporary one.
-func (p *program) startDemo(o cli.Options) (servers *loopback.Servers, cfg *config.Config, dir string, cleanup func(), err error) {
-	dir, temporary := o.State, false
-	if dir == "" || dir == p.paths.StateDir {
-		temporary = true
-		if dir, err = os.MkdirTemp("", "skrzynka-demo-"); err != nil {
-			return nil, nil, "", nil, err
-		}
-	} else if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, nil, "", nil, err
+// demoState is the folder that was asked for, never the user's own.
+func (p *program) demoState(o cli.Options) string {
+	if o.State == p.paths.StateDir {
+		return ""
 	}
-	servers, err = loopback.Start(loopback.Options{})
-	if err != nil {
-		return nil, nil, "", nil, err
-	}
-	cleanup = func() {
-		servers.Close()
-		if temporary {
-			_ = os.RemoveAll(dir)
-		}
-	}
-	cfg, err = p.demoConfig(servers, dir)
-	if err != nil {
-		cleanup()
-	}
-	return servers, cfg, dir, cleanup, err
-}
-
-func (p *program) demoConfig(servers *loopback.Servers, dir string) (*config.Config, error) {
-	if err := servers.WriteCA(filepath.Join(dir, "ca.pem")); err != nil {
-		return nil, err
-	}
-	acct := servers.Account()
-	if exe, err := os.Executable(); err == nil {
-		acct.PasswordCommand = []string{exe, "demo", "password"}
-	}
-	path := filepath.Join(dir, "config.toml")
-	_ = os.Remove(path) // an earlier demo's: its ports are gone
-	if err := config.WriteNew(path, acct); err != nil {
-		return nil, err
-	}
-	return p.load(path)
+	return o.State
 }
 
 // doctor says what works on this machine.
@@ -394,4 +382,35 @@ func (a accounts) SignIn(ctx context.Context, acct mail.Account, s cli.SignIn) e
 func (a accounts) Forget(ctx context.Context, acct mail.Account) error {
 	// Both: the account may have had another method once.
 	return errors.Join(a.p.ring.Forget(ctx, &acct), a.p.oauth2(a.p.paths.StateDir).Forget(ctx, &acct))
+}
+
+// setup adds accounts for the interface.
+type setup struct {
+	accounts
+	path   string
+	engine *engine.Engine
+	saved  bool
+	demo   bool
+}
+
+func (s *setup) Test(ctx context.Context, acct mail.Account, password string) []view.Check {
+	return s.engine.Try(ctx, &acct, auth.Static{acct.Name: auth.NewSecret(password)})
+}
+
+// Save stores the password first: a configuration whose password is missing
+// would be an account that cannot sign in.
+func (s *setup) Save(ctx context.Context, acct mail.Account, password string) error {
+	if err := s.StorePassword(ctx, acct, password); err != nil {
+		return err
+	}
+	if _, err := s.Add(s.path, acct); err != nil {
+		return err
+	}
+	s.saved = true
+	return nil
+}
+
+func (s *setup) Demo() tea.Cmd {
+	s.demo = true
+	return tea.Quit
 }

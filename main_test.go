@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -32,6 +33,7 @@ var mayImport = map[string][]string{
 	"mail/parse":    {"mail"},
 	"mail/inbound":  {"mail", "mail/parse"},
 	"mail/follow":   {"mail"},
+	"mail/query":    {"mail"},
 	// Guarded connections are shared by the two rooms that dial mail servers.
 	"mail/guard":  {"mail"},
 	"mail/submit": {"auth", "mail", "mail/guard", "mail/safe"},
@@ -40,13 +42,13 @@ var mayImport = map[string][]string{
 	"mail/submit/smtptest": {"mail"},
 	// Engine rooms declare the store methods they need; none imports store.
 	"mail/outbox": {"mail", "mail/compose", "mail/delivery", "mail/safe", "mail/submit", "mail/view"},
-	"mail/inbox":  {"mail", "mail/inbound", "mail/mirror", "mail/parse", "mail/safe", "mail/view"},
+	"mail/inbox":  {"mail", "mail/inbound", "mail/mirror", "mail/parse", "mail/query", "mail/safe", "mail/view"},
 	"mail/engine": {"auth", "mail/..."},
 	// The demo's servers.
 	"mail/loopback":    {"mail", "testdata/..."},
 	"testdata/mailbox": {},
 	// The only room with SQL.
-	"store": {"mail", "mail/safe", "mail/view"},
+	"store": {"mail", "mail/query", "mail/safe", "mail/view"},
 	// Secrets and SASL.
 	"auth": {"mail", "mail/safe"},
 	// The only room that reads the environment.
@@ -58,7 +60,9 @@ var mayImport = map[string][]string{
 	"ui/screen": {"mail", "mail/safe", "mail/view", "ui/kit/...", "ui/screen/..."},
 	// Tests of the built binary from outside; it imports nothing but in its tests.
 	"ui/e2e": {},
-	"ui/cli": {"config", "auth", "mail", "mail/engine", "mail/safe", "mail/view"},
+	// The demo puts servers and a configuration together; only main calls it.
+	"ui/demo": {"config", "mail", "mail/loopback"},
+	"ui/cli":  {"config", "auth", "mail", "mail/engine", "mail/safe", "mail/view"},
 }
 
 // Outside packages that only some rooms may import.
@@ -83,7 +87,7 @@ var onlyIn = map[string][]string{
 }
 
 // Pure rooms may not import what reads a clock, a file or a socket by itself.
-var pureRooms = []string{"mail/delivery", "mail/compose", "mail/parse", "mail/inbound", "mail/view", "mail/safe", "mail/follow"}
+var pureRooms = []string{"mail/delivery", "mail/compose", "mail/parse", "mail/inbound", "mail/view", "mail/safe", "mail/follow", "mail/query"}
 var impure = []string{"os", "net", "database/sql", "os/exec", "log", "log/slog"}
 
 type listed struct {
@@ -266,4 +270,42 @@ func scriptStop(ts *testscript.TestScript, _ bool, args []string) {
 	} else {
 		servers.StopIMAP()
 	}
+}
+
+// TestReadmeShowsTheFrames holds the pictures in README.md to the golden frames
+// they were taken from.
+func TestReadmeShowsTheFrames(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := strings.Split(string(readme), "<!-- frame: ")
+	if len(parts) < 3 {
+		t.Fatal("README.md shows no frames")
+	}
+	for _, part := range parts[1:] {
+		name, rest, _ := strings.Cut(part, " -->\n```\n")
+		picture, _, ok := strings.Cut(rest, "```")
+		if !ok {
+			t.Errorf("the picture %s has no end", name)
+			continue
+		}
+		frame, err := os.ReadFile(filepath.Join("testdata", "frames", name+".txt"))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if want := pictureOf(string(frame)); picture != want {
+			t.Errorf("README.md shows another %s than the golden frame; it should be\n%s", name, want)
+		}
+	}
+}
+
+// pictureOf takes the frame's edge marks and trailing blanks off.
+func pictureOf(frame string) string {
+	var b strings.Builder
+	for line := range strings.Lines(frame) {
+		b.WriteString(strings.TrimRight(strings.TrimSuffix(strings.TrimRight(line, "\n"), "|"), " ") + "\n")
+	}
+	return strings.TrimRight(b.String(), "\n") + "\n"
 }

@@ -192,7 +192,7 @@ func Advice(a *mail.Attempt) string {
 		}
 		switch a.ErrorCode {
 		case mail.CodeCredentials:
-			return "Unlock the keyring or set password_command, then resend."
+			return "Unlock the keyring, set password_command or sign in again, then resend."
 		case mail.CodeSMTPAuth:
 			return "Check the user name and password, then resend."
 		case mail.CodeSMTPTLS:

@@ -87,7 +87,7 @@ func (e *Engine) Resend(ctx context.Context, id string, o view.ResendOptions) (v
 			return view.Attempt{}, err
 		}
 	default:
-		e.deliverSoon(a.ID)
+		e.deliverSoon(ctx, a.ID)
 	}
 	return e.result(a, replayed)
 }
@@ -120,7 +120,7 @@ func (e *Engine) ReleaseHold(ctx context.Context, id string) error {
 	if err := e.Store.ReleaseHold(ctx, id, e.Owner); err != nil {
 		return err
 	}
-	e.deliverSoon(id)
+	e.deliverSoon(ctx, id)
 	return nil
 }
 

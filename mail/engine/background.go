@@ -69,7 +69,7 @@ func (e *Engine) outboxTurn(ctx context.Context) {
 		return
 	}
 	for _, id := range ids {
-		e.deliverSoon(id)
+		e.deliverSoon(ctx, id)
 	}
 	for _, t := range tell {
 		e.publish(view.Change{Topic: view.TopicDrafts, Err: mail.AsError(t)})
@@ -106,9 +106,10 @@ func (e *Engine) copiesSoon(ctx context.Context, sent []string) {
 }
 
 // deliverSoon delivers an attempt of this process in the background. The
-// process, not the caller, bounds it: a screen that is left must not cancel a
-// send.
-func (e *Engine) deliverSoon(id string) {
+// process, not ctx, bounds it: a screen that is left must not cancel a send. Who
+// is behind it is taken from ctx.
+func (e *Engine) deliverSoon(ctx context.Context, id string) {
+	ctx = mail.WithActor(e.sends, mail.ActorFrom(ctx))
 	e.mu.Lock()
 	busy := e.inFlight[id]
 	e.inFlight[id] = true
@@ -123,7 +124,7 @@ func (e *Engine) deliverSoon(id string) {
 			e.mu.Unlock()
 			e.publish(view.Change{Topic: view.TopicAttempts, ID: id})
 		}()
-		if _, err := e.deliver(e.sends, id, true); err != nil {
+		if _, err := e.deliver(ctx, id, true); err != nil {
 			e.publish(view.Change{Topic: view.TopicAttempts, ID: id, Err: mail.AsError(err)})
 		}
 	})

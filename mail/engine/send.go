@@ -121,7 +121,7 @@ func (e *Engine) SendDraft(ctx context.Context, draftID int64, confirmed bool) (
 		return view.Attempt{}, err
 	}
 	if !replayed {
-		e.deliverSoon(a.ID)
+		e.deliverSoon(ctx, a.ID)
 	}
 	return e.present(a, replayed), nil
 }

@@ -31,12 +31,12 @@ func (e *Engine) pushUndo(u undoEntry) {
 }
 
 // Undo takes back the last thing this process did to messages, drafts or the
-// undo window, and says what it was.
+// undo window, and says what it was: "" when there is nothing to take back.
 func (e *Engine) Undo(ctx context.Context) (string, error) {
 	e.mu.Lock()
 	if len(e.undo) == 0 {
 		e.mu.Unlock()
-		return "", &mail.Error{Code: mail.CodeConflict, Text: "There is nothing to undo."}
+		return "", nil
 	}
 	u := e.undo[len(e.undo)-1]
 	e.undo = e.undo[:len(e.undo)-1]
@@ -105,7 +105,10 @@ func (e *Engine) MoveTo(ctx context.Context, ids []int64, kind mail.FolderKind, 
 			return "", err
 		}
 	}
-	u := undoEntry{what: fmt.Sprintf("moving %d", len(ids))}
+	u := undoEntry{what: "moving a message"}
+	if len(ids) != 1 {
+		u.what = fmt.Sprintf("moving %d messages", len(ids))
+	}
 	for target, list := range groups {
 		batch, err := e.Store.MoveMessages(ctx, list, target)
 		if err != nil {

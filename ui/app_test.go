@@ -439,3 +439,36 @@ func BenchmarkKey(b *testing.B) {
 		}
 	}
 }
+
+func TestNoticesMakeWay(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		notice kit.Notice
+		keys   string
+		stays  bool
+	}{
+		{"an answer to a key goes with the next key", kit.Notice{Level: kit.Info, Text: "Answer"}, "j", false},
+		{"an error goes with the next key", kit.Notice{Level: kit.Bad, Text: "Answer"}, "j", false},
+		{"what can be undone is said for a while", kit.Notice{Level: kit.Good, Text: "Answer"}, "j", true},
+		{"a count down stays", kit.Notice{Text: "Answer", Until: uitest.Now.Add(time.Minute)}, "j", true},
+		{"the keys of a sequence are seen", kit.Notice{Level: kit.Good, Text: "Answer"}, "g", false},
+	} {
+		d := drive(t, uitest.Sample(), 80, 24)
+		d.Send(tc.notice)
+		if !strings.Contains(d.Frame(), "Answer") {
+			t.Fatalf("%s: no notice", tc.name)
+		}
+		d.Keys(tc.keys)
+		if strings.Contains(d.Frame(), "Answer") != tc.stays {
+			t.Errorf("%s:\n%s", tc.name, d.Frame())
+		}
+	}
+}
+
+func TestWhatIsStillToHappenHasNoMarkOfSuccess(t *testing.T) {
+	d := drive(t, uitest.Sample(), 80, 24)
+	d.Send(kit.Notice{Level: kit.Good, Text: "Sending", Until: uitest.Now.Add(10 * time.Second)})
+	if !strings.Contains(d.Frame(), " ○ Sending in 10 s") {
+		t.Errorf("the notice of a send that can be taken back:\n%s", d.Frame())
+	}
+}

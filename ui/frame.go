@@ -68,7 +68,7 @@ func (a *App) frame() (string, *tea.Cursor) {
 		}
 	}
 	frame := strings.Join(parts, "\n")
-	if a.notice.on && a.prompt == nil {
+	if a.notice.on && a.prompt == nil && a.keys.Pending() == "" {
 		frame = a.overlayNotice(frame, w, h)
 	}
 	for i := range a.dialogs {
@@ -323,7 +323,11 @@ func (a *App) overlayNotice(frame string, w, h int) string {
 		text += "  " + kit.Clean(a.notice.Hint)
 	}
 	lines := kit.Wrap(text, max(4, w-4))
-	if most := max(1, min(3, h-1)); len(lines) > most {
+	most := min(3, h-1)
+	if a.notice.Level != kit.Bad { // on a small screen the page matters more
+		most = min(3, h/6)
+	}
+	if most = max(1, most); len(lines) > most {
 		lines = lines[:most]
 		lines[most-1] = kit.Clip(lines[most-1], max(1, w-6)) + "…"
 	}

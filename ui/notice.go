@@ -24,8 +24,9 @@ type counting struct{ gen int }
 
 const noticeTime = 5 * time.Second
 
-// show replaces the notice. An error stays until the next key; one that counts
-// down until its time; the rest goes by itself.
+// show replaces the notice. One that counts down stays until its time; the rest
+// goes by itself, but for an error, and an error and an answer to a key go with
+// the next key.
 func (a *App) show(n kit.Notice) tea.Cmd {
 	a.notice.Notice, a.notice.on = n, true
 	a.notice.gen++
@@ -78,14 +79,17 @@ func (n *notice) expire(e expired) {
 	}
 }
 
-// key takes an error away: it has been seen.
+// key takes away what has been seen: an error, and what a key was answered with.
 func (n *notice) key() {
-	if n.Level == kit.Bad {
+	if n.Level == kit.Bad || n.Level == kit.Info && n.Until.IsZero() {
 		n.on = false
 	}
 }
 
 func (n *notice) cell(t *kit.Theme) (glyph string, style kit.Style) {
+	if !n.Until.IsZero() { // it has not happened yet: no mark of success
+		return t.Glyph.Waiting, t.Info
+	}
 	switch n.Level {
 	case kit.Bad:
 		return t.Glyph.Failed, t.Bad

@@ -85,6 +85,8 @@ func (d *dialog) Update(msg tea.Msg) (tea.Cmd, bool) {
 	return nil, false
 }
 
+// column is the width of a column where there are two; a single one is as wide
+// as its longest row needs.
 const column = 44
 
 // View implements kit.Dialog.
@@ -93,7 +95,11 @@ func (d *dialog) View(w, h int) string {
 	if w-4 >= 2*column+2 {
 		n = 2
 	}
-	w = min(w, n*column+4+2*(n-1))
+	need := n*column + 2*(n-1)
+	if n == 1 {
+		need = max(column, d.longest())
+	}
+	w = min(w, need+4)
 	cols := d.columns(n, (w-4-2*(n-1))/n)
 	rows := 0
 	for _, c := range cols {
@@ -122,6 +128,32 @@ func (d *dialog) View(w, h int) string {
 	return kit.Box(d.env.Theme, "Keys", foot, lines, w, h)
 }
 
+// label is the width of the keys' part of a column.
+func label(w int) int {
+	if w > column {
+		return 14
+	}
+	return max(8, min(12, w/3))
+}
+
+func (e entry) text() string {
+	if e.off != "" {
+		return e.title + " (" + e.off + ")"
+	}
+	return e.title
+}
+
+// longest is the widest row, with the keys at their full width.
+func (d *dialog) longest() int {
+	n := 0
+	for _, g := range d.groups {
+		for _, e := range g.entries {
+			n = max(n, label(100)+kit.Width(e.text()))
+		}
+	}
+	return n
+}
+
 // columns spreads the groups over n columns of about the same length.
 func (d *dialog) columns(n, w int) [][]string {
 	t := d.env.Theme
@@ -140,11 +172,17 @@ func (d *dialog) columns(n, w int) [][]string {
 		}
 		cols[at] = append(cols[at], t.Strong.Paint(g.name))
 		for _, e := range g.entries {
-			style, title := kit.Style{}, e.title
+			style := kit.Style{}
 			if e.off != "" {
-				style, title = t.Faint, title+" ("+e.off+")"
+				style = t.Faint
 			}
-			cols[at] = append(cols[at], kit.Row(kit.Style{}, w, kit.Cell{Text: kit.Fit(e.keys, 11) + " ", Style: t.Key}, kit.Cell{Text: title, Style: style}))
+			for i, line := range kit.Wrap(e.text(), max(1, w-label(w))) {
+				keys := ""
+				if i == 0 {
+					keys = e.keys
+				}
+				cols[at] = append(cols[at], kit.Row(kit.Style{}, w, kit.Cell{Text: kit.Fit(keys, label(w)-1) + " ", Style: t.Key}, kit.Cell{Text: line, Style: style}))
+			}
 		}
 	}
 	return cols

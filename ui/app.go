@@ -21,9 +21,12 @@ import (
 	"skrzynka/ui/screen/composer"
 	"skrzynka/ui/screen/drafts"
 	"skrzynka/ui/screen/firstrun"
+	"skrzynka/ui/screen/followups"
 	"skrzynka/ui/screen/mailbox"
 	"skrzynka/ui/screen/raw"
 	"skrzynka/ui/screen/retry"
+	"skrzynka/ui/screen/review"
+	"skrzynka/ui/screen/threads"
 	"skrzynka/ui/screen/timeline"
 	"skrzynka/ui/screen/uncertain"
 )
@@ -40,6 +43,9 @@ type Engine interface {
 	uncertain.Engine
 	timeline.Engine
 	accounts.Engine
+	followups.Engine
+	review.Engine
+	threads.Engine
 
 	Subscribe(buffer int) (<-chan view.Change, func())
 	SyncNow()

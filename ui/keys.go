@@ -13,6 +13,7 @@ import (
 	"skrzynka/ui/screen/help"
 	"skrzynka/ui/screen/mailbox"
 	"skrzynka/ui/screen/palette"
+	"skrzynka/ui/screen/threads"
 )
 
 // ValidateKeys refuses a [keys] table with an unknown action, something that is
@@ -122,6 +123,11 @@ func (a *App) places() []kit.Action {
 		act.Run = func() tea.Cmd { return tea.Sequence(a.unwind(), kit.Open(kit.Page{Kind: kind})) }
 		return act
 	}
+	threadsOf := func(id, key, title, short, page string) kit.Action {
+		act := to(id, key, title, short, kit.KindThreads)
+		act.Run = func() tea.Cmd { return tea.Sequence(a.unwind(), kit.Open(kit.Page{Kind: kit.KindThreads, ID: page})) }
+		return act
+	}
 	folders := to("folders", "a", "All folders", "folders", kit.KindMail)
 	folders.Run = func() tea.Cmd {
 		cmd := a.unwind()
@@ -138,6 +144,8 @@ func (a *App) places() []kit.Action {
 		to("retry", "r", "Failed: retry", "retry", kit.KindRetry),
 		to("uncertain", "u", "Uncertain: review", "uncertain", kit.KindUncertain),
 		to("followups", "f", "Follow-ups", "follow-ups", kit.KindFollowUps),
+		threadsOf("mine", "n", "Threads that need my answer", "my turn", ""),
+		threadsOf("theirs", "w", "Threads that wait for their answer", "their turn", threads.Theirs),
 		to("review", "v", "Review queue", "review", kit.KindReview),
 		to("audit", "l", "Audit log", "log", kit.KindAudit),
 		to("accounts", "c", "Accounts", "accounts", kit.KindAccounts),

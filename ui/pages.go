@@ -9,10 +9,13 @@ import (
 	"skrzynka/ui/screen/composer"
 	"skrzynka/ui/screen/drafts"
 	"skrzynka/ui/screen/firstrun"
+	"skrzynka/ui/screen/followups"
 	"skrzynka/ui/screen/mailbox"
 	"skrzynka/ui/screen/raw"
 	"skrzynka/ui/screen/reader"
 	"skrzynka/ui/screen/retry"
+	"skrzynka/ui/screen/review"
+	"skrzynka/ui/screen/threads"
 	"skrzynka/ui/screen/timeline"
 	"skrzynka/ui/screen/uncertain"
 )
@@ -50,6 +53,18 @@ var pages = map[kit.Kind]func(env *kit.Env, engine Engine, p kit.Page) kit.Scree
 	},
 	kit.KindAudit: func(env *kit.Env, engine Engine, p kit.Page) kit.Screen {
 		return timeline.New(env, engine, p.ID)
+	},
+	kit.KindFollowUps: func(env *kit.Env, engine Engine, _ kit.Page) kit.Screen {
+		return followups.New(env, engine)
+	},
+	kit.KindFollowUp: func(env *kit.Env, engine Engine, p kit.Page) kit.Screen {
+		return followups.NewWrite(env, engine, p.ID)
+	},
+	kit.KindThreads: func(env *kit.Env, engine Engine, p kit.Page) kit.Screen {
+		return threads.New(env, engine, p.ID)
+	},
+	kit.KindReview: func(env *kit.Env, engine Engine, _ kit.Page) kit.Screen {
+		return review.New(env, engine)
 	},
 	kit.KindAccounts: func(env *kit.Env, engine Engine, _ kit.Page) kit.Screen {
 		return accounts.New(env, engine)

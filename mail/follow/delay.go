@@ -10,7 +10,7 @@ import (
 )
 
 // ParseDelay reads a delay as a person writes it: "3d" or "3 days", "2w",
-// "5wd" (working days), "4h", "90m", "1d12h", and "0" for at once.
+// "5wd" (working days), "4h", "90m", "1d12h", and "0" or "at once".
 func ParseDelay(s string) (mail.Delay, error) {
 	var d mail.Delay
 	bad := fmt.Errorf("%q is no delay: write 3d, 5wd (working days), 2w, 4h or 30m", s)
@@ -18,7 +18,7 @@ func ParseDelay(s string) (mail.Delay, error) {
 	if rest == "" {
 		return d, bad
 	}
-	if rest == "0" {
+	if rest == "0" || rest == "atonce" {
 		return d, nil
 	}
 	for rest != "" {

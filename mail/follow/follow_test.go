@@ -91,7 +91,7 @@ func TestResumeAt(t *testing.T) {
 func TestParseDelay(t *testing.T) {
 	for s, want := range map[string]string{
 		"3d": "3 days", "1d": "1 day", "3 days": "3 days", "5wd": "5 working days", "1 working day": "1 working day", "2w": "14 days",
-		"4h": "4h", "90m": "1h30m", "1d12h": "1 day 12h", "0": "at once", "0s": "at once", "45s": "45s", "30m": "30m",
+		"4h": "4h", "90m": "1h30m", "1d12h": "1 day 12h", "0": "at once", "0s": "at once", "45s": "45s", "at once": "at once", "30m": "30m",
 	} {
 		d, err := ParseDelay(s)
 		if err != nil || Words(d) != want {

@@ -93,6 +93,8 @@ const (
 	KindRetry     Kind = "retry"     //
 	KindUncertain Kind = "uncertain" // ID is "" or the attempt to start with
 	KindFollowUps Kind = "followups" //
+	KindFollowUp  Kind = "followup"  // ID is "attempt:<id>", "draft:<id>" or "plan:<id>:<step>"
+	KindThreads   Kind = "threads"   // ID is "mine" or "theirs"
 	KindReview    Kind = "review"    //
 	KindAudit     Kind = "audit"     // ID is "" or a subject: "attempt:<id>", "message:<id>"
 	KindAccounts  Kind = "accounts"  //

@@ -21,17 +21,18 @@ var Now = time.Date(2025, 3, 5, 14, 30, 0, 0, time.UTC)
 // between messages to the model under test.
 type Engine struct {
 	Outgoing
-	Folder   []view.Folder
-	Rows     []view.MessageRow // newest first
-	Bodies   map[int64]view.Message
-	Need     view.Counts
-	Source   string
-	Fail     error    // every call that changes something fails with it
-	Calls    []string // what was asked, in order
-	Queries  int      // how often a window was read
-	Whole    bool     // every row belongs to every scope: nothing is filtered
-	LastUndo string
-	Synced   int
+	Folder    []view.Folder
+	Rows      []view.MessageRow // newest first
+	Bodies    map[int64]view.Message
+	Need      view.Counts
+	Source    string
+	Fail      error    // every call that changes something fails with it
+	Calls     []string // what was asked, in order
+	Queries   int      // how often a window was read
+	Whole     bool     // every row belongs to every scope: nothing is filtered
+	LastUndo  string
+	NoAnswers bool // no plan, no arrival, no open thread
+	Synced    int
 }
 
 func (e *Engine) did(format string, args ...any) error {

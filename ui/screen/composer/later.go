@@ -2,6 +2,7 @@ package composer
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,7 +15,11 @@ func (m *Model) later() tea.Cmd {
 	if !m.check() {
 		return nil
 	}
-	return Later(m.env, "Send later", func(at time.Time) tea.Cmd { return m.submit(at, false) })
+	follow := kit.Item{Label: "Follow up if nobody answers…", Match: "answer", Run: func() tea.Cmd {
+		// The plan hangs on the stored draft, and starts when it has been sent.
+		return tea.Sequence(m.save(), kit.Open(kit.Page{Kind: kit.KindFollowUp, ID: "draft:" + strconv.FormatInt(m.draft.ID, 10)}))
+	}}
+	return Later(m.env, "Send later, or follow up", func(at time.Time) tea.Cmd { return m.submit(at, false) }, follow)
 }
 
 // Later offers times to send at, in the person's zone, and hands the chosen one

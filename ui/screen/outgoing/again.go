@@ -89,11 +89,29 @@ func (g *Again) Actions() []kit.Action {
 	return []kit.Action{
 		{ID: "attempt.resend", Keys: []string{"r"}, Title: "Resend with a new key", Short: "resend", Group: "Attempt", Rank: 10, Enabled: g.can, Run: g.Resend},
 		{ID: "attempt.edit", Keys: []string{"E"}, Title: "Edit and resend", Short: "edit", Group: "Attempt", Rank: 11, Enabled: g.can, Run: g.editResend},
+		{ID: "attempt.followup", Keys: []string{"F"}, Title: "Follow it up unless it is answered", Short: "follow up", Group: "Attempt", Rank: 13, Enabled: g.canFollow, Run: func() tea.Cmd {
+			a, _ := g.Target()
+			return kit.Open(kit.Page{Kind: kit.KindFollowUp, ID: "attempt:" + a.ID})
+		}},
 		{ID: "attempt.timeline", Keys: []string{"L"}, Title: "Timeline: everything that happened to it", Short: "timeline", Group: "Attempt", Rank: 14, Enabled: one, Run: func() tea.Cmd {
 			a, _ := g.Target()
 			return kit.Open(kit.Page{Kind: kit.KindAudit, ID: "attempt:" + a.ID})
 		}},
 	}
+}
+
+// canFollow says whether somebody may still answer the attempt.
+func (g *Again) canFollow() (bool, string) {
+	a, ok := g.Target()
+	switch {
+	case !ok:
+		return false, "no attempt is selected"
+	case a.Badge.Bounced:
+		return false, "it bounced"
+	case a.Status == mail.StatusFailed:
+		return false, "it was not sent, so nobody can answer it"
+	}
+	return true, ""
 }
 
 // Resend sends a failed attempt again at once, and asks before an uncertain one.

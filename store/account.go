@@ -40,6 +40,9 @@ func (s *Store) RemoveAccount(ctx context.Context, name string) error {
 		if n == 0 {
 			return notFound("There is no account %q in the database.", name)
 		}
+		if err := t.tidyIndexes(); err != nil {
+			return err
+		}
 		for _, topic := range []string{"accounts", "folders", "messages", "attempts", "drafts", "audit"} {
 			t.changed(topic, name, "")
 		}

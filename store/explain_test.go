@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 // mayScan are the indexes that hold just the rows that wait for something, or
 // that are read in order up to a limit.
 var mayScan = map[string]bool{
-	"attempt_copy": true, "attempt_retry": true, "attempt_open": true, "attempt_record": true, "attempt_list": true,
+	"attempt_copy": true, "attempt_retry": true, "attempt_open": true, "attempt_record": true, "attempt_list": true, "message_unthreaded": true,
 }
 
 var (

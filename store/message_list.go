@@ -1,9 +1,9 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"skrzynka/mail"
 	"skrzynka/mail/safe"
@@ -35,18 +35,23 @@ const (
 
 // ListMessages returns one window of a list, newest first: of a folder, or of
 // all folders of a kind or account merged. It reads as many rows as it
-// returns from each folder, wherever in the list they are. Every message is a
-// row of its own; Scope.Threads changes nothing here, and Scope.Query is not
-// answered by this method.
+// returns from each folder, wherever in the list they are. Scope.Query makes it
+// a search (see package query), Scope.Threads one row a conversation.
 func (s *Store) ListMessages(ctx context.Context, q view.ListQuery) (view.Page, error) {
-	if q.Scope.Query != "" {
-		return view.Page{}, mail.Errorf(mail.CodeUnsupported, "", "A list of a folder does not take a search.")
-	}
 	limit := q.Limit
 	if limit <= 0 {
 		limit = defaultPage
 	}
 	limit = min(limit, maxPage)
+	if strings.TrimSpace(q.Scope.Query) != "" {
+		return s.searchPage(ctx, q, limit)
+	}
+	switch {
+	case q.Scope.Thread != 0:
+		return s.conversation(ctx, q.Scope.Thread)
+	case q.Scope.Threads:
+		return s.threadPage(ctx, q, limit)
+	}
 	folders, err := s.scope(ctx, q.Scope)
 	if err != nil {
 		return view.Page{}, err
@@ -69,9 +74,7 @@ func (s *Store) ListMessages(ctx context.Context, q view.ListQuery) (view.Page, 
 		}
 		page.Rows = append(page.Rows, rows...)
 	}
-	slices.SortFunc(page.Rows, func(a, b view.MessageRow) int {
-		return cmp.Or(cmp.Compare(b.Cursor.Date, a.Cursor.Date), cmp.Compare(b.ID, a.ID))
-	})
+	sortRows(page.Rows)
 	if len(page.Rows) > limit {
 		if q.Back {
 			page.Rows = page.Rows[len(page.Rows)-limit:]
@@ -113,7 +116,8 @@ func (s *Store) scope(ctx context.Context, sc view.Scope) ([]mail.Folder, error)
 	return slices.DeleteFunc(folders, func(f mail.Folder) bool { return f.Kind != sc.Kind }), nil
 }
 
-func scanListRow(f mail.Folder) func(scanner) (view.MessageRow, error) {
+// scanListRow reads listColumns, and what follows them into extra.
+func scanListRow(f mail.Folder, extra ...any) func(scanner) (view.MessageRow, error) {
 	folder := safe.Line(f.Name)
 	return func(r scanner) (view.MessageRow, error) {
 		row := view.MessageRow{Account: f.Account, FolderID: f.ID, Folder: folder}
@@ -121,9 +125,9 @@ func scanListRow(f mail.Folder) func(scanner) (view.MessageRow, error) {
 		var name, addr, to, subject, snippet string
 		var seen bool
 		var badge view.Badge
-		if err := r.Scan(&row.ID, &validity, &uid, &name, &addr, &to, &subject, &snippet, &date, &row.Size,
+		if err := r.Scan(append([]any{&row.ID, &validity, &uid, &name, &addr, &to, &subject, &snippet, &date, &row.Size,
 			&seen, &row.Flagged, &row.Answered, &row.Draft, &row.Attachments, &row.HasBody,
-			&badge.Status, &badge.Resolved, &badge.Proven, &badge.Bounced); err != nil {
+			&badge.Status, &badge.Resolved, &badge.Proven, &badge.Bounced}, extra...)...); err != nil {
 			return row, err
 		}
 		if validity != 0 {

@@ -114,7 +114,7 @@ func TestNewerDatabaseIsRefused(t *testing.T) {
 
 func schemaOf(t *testing.T, db *sql.DB) string {
 	t.Helper()
-	items, err := all(context.Background(), db, scanOne[string], `/* test */ SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY type <> 'table', type, name`)
+	items, err := all(context.Background(), db, scanOne[string], `/* test */ SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' AND name NOT GLOB 'search_*' ORDER BY type <> 'table', type, name`)
 	must(t, err)
 	space := regexp.MustCompile(`[ \t]+\n`)
 	return space.ReplaceAllString(strings.Join(items, ";\n\n")+";\n", "\n")

@@ -7,9 +7,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"skrzynka/mail"
+	"skrzynka/mail/inbox"
 	"skrzynka/mail/parse"
+	"skrzynka/mail/query"
 	"skrzynka/mail/safe"
 	"skrzynka/mail/view"
 )
@@ -68,9 +71,41 @@ func (e *Engine) raw(ctx context.Context, id int64) ([]byte, error) {
 	return b, err
 }
 
-// Messages returns one window of a list. It reads the store only.
+// Messages returns one window of a list, or of the hits of a search. It reads
+// the store only. Of a hit, the snippet is the place where the words are.
 func (e *Engine) Messages(ctx context.Context, q view.ListQuery) (view.Page, error) {
-	return e.Store.ListMessages(ctx, q)
+	page, err := e.Store.ListMessages(ctx, q)
+	if err != nil || strings.TrimSpace(q.Scope.Query) == "" {
+		return page, err
+	}
+	parsed := query.Parse(q.Scope.Query, e.Clock.Now())
+	words := parsed.Words()
+	if len(words) == 0 {
+		return page, nil
+	}
+	var workers sync.WaitGroup
+	for w := range excerpters {
+		workers.Go(func() {
+			for i := w; i < len(page.Rows) && ctx.Err() == nil; i += excerpters {
+				e.excerpt(ctx, &page.Rows[i], words)
+			}
+		})
+	}
+	workers.Wait()
+	return page, ctx.Err()
+}
+
+// excerpters is how many goroutines look for the words of a search in its hits.
+const excerpters = 4
+
+func (e *Engine) excerpt(ctx context.Context, row *view.MessageRow, words []string) {
+	raw, err := e.Store.RawMessage(ctx, row.ID)
+	if err != nil {
+		return // the list's snippet stays
+	}
+	if x := inbox.Excerpt(parse.Message(raw).Text, words); x != "" {
+		row.Snippet = safe.Line(x)
+	}
 }
 
 // Message opens one stored message. A body that is not here yet is asked for

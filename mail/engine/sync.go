@@ -17,9 +17,53 @@ type syncer struct {
 	e  *Engine
 	mu sync.Mutex
 	by map[string]*inbox.Syncer
+
+	indexing sync.Mutex
+	index    chan struct{} // there may be something to index
 }
 
-func newSyncer(e *Engine) *syncer { return &syncer{e: e, by: map[string]*inbox.Syncer{}} }
+func newSyncer(e *Engine) *syncer {
+	s := &syncer{e: e, by: map[string]*inbox.Syncer{}, index: make(chan struct{}, 1)}
+	e.Store.Notify(func(topic, _, _ string) {
+		if topic == string(view.TopicMessages) {
+			select {
+			case s.index <- struct{}{}:
+			default:
+			}
+		}
+	})
+	return s
+}
+
+// Pauses of the index loop: mail that comes in is waited for a moment, so that
+// one transaction takes more of it; other processes are looked after.
+const (
+	indexSoon  = 300 * time.Millisecond
+	indexPause = time.Minute
+)
+
+// indexLoop keeps the full-text index and the conversations up to date.
+func (s *syncer) indexLoop(ctx context.Context) {
+	for ctx.Err() == nil {
+		// A failure (a full disk, a locked database) is tried again later.
+		_ = s.indexNow(ctx, false)
+		select {
+		case <-ctx.Done():
+		case <-time.After(indexPause):
+		case <-s.index:
+			select {
+			case <-ctx.Done():
+			case <-time.After(indexSoon):
+			}
+		}
+	}
+}
+
+func (s *syncer) indexNow(ctx context.Context, bulk bool) error {
+	s.indexing.Lock()
+	defer s.indexing.Unlock()
+	return inbox.Index(ctx, s.e.Store, bulk)
+}
 
 func (s *syncer) of(acct *mail.Account) *inbox.Syncer {
 	s.mu.Lock()
@@ -37,6 +81,7 @@ func (s *syncer) of(acct *mail.Account) *inbox.Syncer {
 
 // start runs every account's loop until ctx ends.
 func (s *syncer) start(ctx context.Context) {
+	s.e.running.Go(func() { s.indexLoop(ctx) })
 	for i := range s.e.Accounts {
 		acct := &s.e.Accounts[i]
 		if acct.IMAP.Host == "" {
@@ -71,7 +116,8 @@ func (s *syncer) wantBody(account string, id int64) {
 func (e *Engine) SyncNow() { e.sync.nudge("") }
 
 // Sync does one pass over an account ("": all) or one folder of it and waits
-// for it. What was stored stays whatever ends it.
+// for it, and for what came to be in the index. What was stored stays whatever
+// ends it.
 func (e *Engine) Sync(ctx context.Context, account, folder string) (view.SyncReport, error) {
 	out := view.SyncReport{Accounts: []view.AccountSync{}}
 	if account != "" {
@@ -80,10 +126,10 @@ func (e *Engine) Sync(ctx context.Context, account, folder string) (view.SyncRep
 			return out, err
 		}
 		out.Accounts = append(out.Accounts, e.sync.of(acct).Pass(ctx, folder))
-		return out, nil
+		return out, e.sync.indexNow(ctx, true)
 	}
 	for i := range e.Accounts {
 		out.Accounts = append(out.Accounts, e.sync.of(&e.Accounts[i]).Pass(ctx, folder))
 	}
-	return out, nil
+	return out, e.sync.indexNow(ctx, true)
 }

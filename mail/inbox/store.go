@@ -12,6 +12,7 @@ import (
 // anywhere goes on where it was and never makes a row twice.
 type Store interface {
 	EventStore
+	IndexStore
 	// SyncLease keeps other processes out of a pass over the account until
 	// release is called.
 	SyncLease(ctx context.Context, account string) (release func(), err error)

@@ -74,7 +74,8 @@ type Scope struct {
 	Kind     mail.FolderKind // all folders of a kind (unified inbox), or
 	Account  string          // narrows Kind and Query to an account; "" is all
 	Query    string          // a search, over Folder/Account when given
-	Threads  bool            // one row a thread instead of one a message
+	Threads  bool            // one row a thread instead of one a message: its newest, with Thread its size
+	Thread   int64           // the conversation this message is in, all folders, with Depth; nothing else counts then
 }
 
 // ListQuery asks for a window of a list. From is exclusive; the zero Cursor is

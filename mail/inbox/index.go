@@ -1,0 +1,168 @@
+package inbox
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"skrzynka/mail"
+	"skrzynka/mail/query"
+)
+
+// IndexStore is what indexing needs of the database.
+type IndexStore interface {
+	// PutThreads finds the conversations of up to limit messages.
+	PutThreads(ctx context.Context, limit int) (int, error)
+	// IndexDue lists stored bodies that are not in the full-text index.
+	IndexDue(ctx context.Context, limit, maxBytes int) ([]mail.IndexDue, error)
+	PutIndex(ctx context.Context, list []mail.IndexText) error
+}
+
+// Sizes of what is indexed in one transaction. Somebody who waits for a key to
+// be answered waits for one of them at most.
+const (
+	indexBatch   = 150
+	bulkBatch    = 2000
+	indexBytes   = 8 << 20
+	threadsBatch = 500
+	indexers     = 2 // goroutines that take messages apart
+)
+
+// Index puts into the full-text index, and into conversations, whatever of the
+// stored mail is not there yet. It reads the store alone, can be stopped
+// anywhere and goes on where it was. bulk takes larger transactions: for when
+// nobody waits.
+func Index(ctx context.Context, s IndexStore, bulk bool) error {
+	batch := indexBatch
+	if bulk {
+		batch = bulkBatch
+	}
+	for {
+		n, err := s.PutThreads(ctx, threadsBatch)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			break
+		}
+	}
+	for {
+		due, err := s.IndexDue(ctx, batch, indexBytes)
+		if err != nil || len(due) == 0 {
+			return err
+		}
+		if err := s.PutIndex(ctx, texts(due)); err != nil {
+			return err
+		}
+	}
+}
+
+// texts takes bodies apart into what they are found by.
+func texts(due []mail.IndexDue) []mail.IndexText {
+	out := make([]mail.IndexText, len(due))
+	var workers sync.WaitGroup
+	for w := range indexers {
+		workers.Go(func() {
+			for i := w; i < len(due); i += indexers {
+				out[i] = indexText(&due[i])
+			}
+		})
+	}
+	workers.Wait()
+	return out
+}
+
+// indexText is what a body is found by: subject, everybody it is from and to,
+// its text, and the names of its files.
+func indexText(d *mail.IndexDue) mail.IndexText {
+	m := read(d.Raw)
+	if m == nil {
+		return mail.IndexText{BodyID: d.BodyID}
+	}
+	var files strings.Builder
+	for _, i := range m.Attachments {
+		files.WriteString(m.Parts[i].Name)
+		files.WriteByte('\n')
+	}
+	return mail.IndexText{BodyID: d.BodyID, Subject: query.Fold(m.Subject), Sender: people(m.From, m.Sender, m.ReplyTo),
+		Recipients: people(m.To, m.Cc, m.Bcc), Body: query.Fold(m.Text), Files: query.Fold(files.String())}
+}
+
+func people(lists ...[]mail.Address) string {
+	var b strings.Builder
+	for _, list := range lists {
+		for _, a := range list {
+			b.WriteString(a.Name)
+			b.WriteByte(' ')
+			b.WriteString(a.Addr)
+			b.WriteByte('\n')
+		}
+	}
+	return query.Fold(b.String())
+}
+
+// Excerpt is a piece of text around the first of the words of a search (see
+// query.Query.Words), as long as a list's snippet; "" when none is in it.
+func Excerpt(text string, words []string) string {
+	at := firstWord(text, words)
+	if at < 0 {
+		return ""
+	}
+	const before = 50
+	start := at
+	for n := 0; start > 0 && n < before; n++ {
+		start--
+		for start > 0 && text[start]&0xc0 == 0x80 {
+			start--
+		}
+	}
+	lead := "…"
+	if start == 0 {
+		lead = ""
+	} else if i := strings.IndexAny(text[start:at], " \n\t"); i >= 0 {
+		start += i + 1
+	}
+	return lead + strings.Join(strings.Fields(cut(text[start:], snippetLength)), " ")
+}
+
+func cut(s string, runes int) string {
+	n := 0
+	for i := range s {
+		if n++; n > runes {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// firstWord finds where the first of the words stands in text, -1 if nowhere.
+func firstWord(text string, words []string) int {
+	text = text[:min(len(text), 512<<10)]
+	best := -1
+	for i := 0; i < len(text) && best < 0; {
+		end := i + strings.IndexFunc(text[i:], func(r rune) bool { return query.Fold(string(r)) == "" && r != '\u00ad' })
+		if end < i {
+			end = len(text)
+		}
+		if end == i {
+			for i++; i < len(text) && text[i]&0xc0 == 0x80; i++ {
+			}
+			continue
+		}
+		folded := strings.ToLower(query.Fold(text[i:end]))
+		for _, w := range words {
+			w, open := strings.CutSuffix(w, "*")
+			first, _, _ := strings.Cut(w, " ")
+			if folded == first || (open && first == w && strings.HasPrefix(folded, first)) {
+				return i
+			}
+			if first != "" && first[0] >= 0x80 {
+				if at := strings.Index(text[i:end], first); at >= 0 {
+					return i + at
+				}
+			}
+		}
+		i = end
+	}
+	return best
+}

@@ -41,7 +41,8 @@ type program struct {
 	env   config.Env
 	paths config.Paths
 	ring  *auth.Keyring
-	state string // the state folder of the interface that runs
+	state string     // the state folder of the interface that runs
+	clock mail.Clock // nil is the machine's; the demo's can be moved
 }
 
 func run(args []string) int {
@@ -124,7 +125,7 @@ func (p *program) open(ctx context.Context, o cli.Options) (cli.Engine, func() e
 // engine opens the store in dir, settles what dead processes left behind, and
 // returns an engine with the function that closes both.
 func (p *program) engine(ctx context.Context, cfg *config.Config, dir string, creds auth.Source) (*engine.Engine, func() error, error) {
-	st, err := store.Open(ctx, dir, store.Options{Actor: mail.ActorPerson})
+	st, err := store.Open(ctx, dir, store.Options{Actor: mail.ActorPerson, Clock: p.clock})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -132,7 +133,7 @@ func (p *program) engine(ctx context.Context, cfg *config.Config, dir string, cr
 		return nil, nil, errors.Join(err, st.Close())
 	}
 	e := engine.New(engine.Options{Store: st, Owner: st.Owner(), Accounts: cfg.Accounts, DefaultAccount: cfg.Default,
-		Outbox: cfg.Outbox, PollInterval: cfg.Sync.PollInterval, Credentials: creds})
+		Outbox: cfg.Outbox, PollInterval: cfg.Sync.PollInterval, Credentials: creds, Clock: p.clock})
 	if _, err := e.Recover(ctx); err != nil {
 		return nil, nil, errors.Join(err, st.Close())
 	}
@@ -252,7 +253,8 @@ func (p *program) runDemo(ctx context.Context, o cli.Options) error {
 	// Short enough to watch, long enough to take a send back.
 	cfg.Outbox.UndoWindow = 3 * time.Second
 	creds := auth.Static{cfg.Default: auth.NewSecret(d.Servers.Password)}
-	return p.interact(ctx, cfg, d.Dir, creds, ui.Deps{DemoNote: "DEMO, state in " + d.Dir})
+	p.clock = d.Clock
+	return p.interact(ctx, cfg, d.Dir, creds, ui.Deps{DemoNote: "DEMO, + moves time a day forward, state in " + d.Dir, Clock: d.Clock, Forward: d.Clock.Forward})
 }
 
 // serveDemo runs the demo's servers for other processes until ctx ends.

@@ -5,6 +5,7 @@ import (
 	"encoding/base32"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -16,6 +17,16 @@ type SystemClock struct{}
 
 // Now returns the current time.
 func (SystemClock) Now() time.Time { return time.Now() }
+
+// MovingClock is the machine's clock plus what it was moved forward by: a
+// demonstration's time. The zero value is the machine's.
+type MovingClock struct{ by atomic.Int64 }
+
+// Now returns the moved time.
+func (c *MovingClock) Now() time.Time { return time.Now().Add(time.Duration(c.by.Load())) }
+
+// Forward moves the clock forward.
+func (c *MovingClock) Forward(d time.Duration) { c.by.Add(int64(max(d, 0))) }
 
 // NewID returns a fresh random UUID (RFC 9562, version 4).
 func NewID() string {

@@ -67,6 +67,7 @@ type Deps struct {
 	Editor      string
 	DownloadDir string
 	DemoNote    string                 // shown in the header when not empty
+	Forward     func(d time.Duration)  // moves the demo's time; nil outside of it
 	Open        func(url string) error // shows a link in the browser; may be nil
 	Start       kit.Page               // the first page; zero is the mail
 	// Setup adds accounts; nil: accounts are added on the command line only.

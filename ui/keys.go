@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -107,6 +108,11 @@ func (a *App) actions() []kit.Action {
 		app("suspend", "Suspend to the shell", "suspend", func() tea.Cmd { return tea.Suspend }, "ctrl+z"),
 	}
 	list[2].Rank, list[1].Rank = 80, 91
+	if a.deps.Forward != nil {
+		day := app("forward", "Move the demo's time one day forward", "+1 day", a.forward, "+")
+		day.Rank = 5
+		list = append(list, day)
+	}
 	return append(list, a.places()...)
 }
 
@@ -250,6 +256,12 @@ func (a *App) help() tea.Cmd {
 }
 
 func (a *App) palette() tea.Cmd { return kit.Show(palette.New(a.env, a.levels()...)) }
+
+// forward moves the demo's time, so that what is due in days can be watched.
+func (a *App) forward() tea.Cmd {
+	a.deps.Forward(24 * time.Hour)
+	return kit.Say(kit.Info, "It is now "+a.env.Now().Format("Monday, 2 January 2006 15:04")+" here.")
+}
 
 func (a *App) sync() tea.Cmd {
 	engine := a.engine

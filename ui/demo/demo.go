@@ -17,6 +17,7 @@ type Demo struct {
 	Servers *loopback.Servers
 	Config  *config.Config
 	Dir     string // the state folder, with the configuration in it
+	Clock   *mail.MovingClock
 
 	temporary bool
 }
@@ -25,7 +26,7 @@ type Demo struct {
 // afterwards; an empty dir is a temporary folder, which is not. passwordCommand
 // is what another process runs to get the demo's password.
 func Start(dir string, passwordCommand []string) (*Demo, error) {
-	d := &Demo{Dir: dir, temporary: dir == ""}
+	d := &Demo{Dir: dir, temporary: dir == "", Clock: &mail.MovingClock{}}
 	var err error
 	if d.temporary {
 		d.Dir, err = os.MkdirTemp("", "skrzynka-demo-")
@@ -35,7 +36,7 @@ func Start(dir string, passwordCommand []string) (*Demo, error) {
 	if err != nil {
 		return nil, mail.Errorf(mail.CodeStore, "Name another folder with --state.", "The demo has no folder for its state: %w.", err)
 	}
-	if d.Servers, err = loopback.Start(loopback.Options{}); err != nil {
+	if d.Servers, err = loopback.Start(loopback.Options{Now: d.Clock.Now}); err != nil {
 		d.Close()
 		return nil, err
 	}

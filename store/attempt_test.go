@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -525,6 +526,10 @@ func TestAuditLog(t *testing.T) {
 	whole := must1(s.Audit(ctx, "", 0))(t)
 	if len(whole) != 2 || whole[0].Actor != mail.ActorWorker || whole[0].Account != "" {
 		t.Fatalf("audit: %+v", whole)
+	}
+	d := must1(s.SaveDraft(ctx, mail.Draft{Account: "me", Kind: mail.KindOutbound, Subject: "Lunch"}))(t)
+	if got := must1(s.Audit(ctx, fmt.Sprintf("draft:%d", d.ID), 0))(t); len(got) == 0 || got[0].About != "Lunch" {
+		t.Errorf("a line about a draft does not carry its subject: %+v", got)
 	}
 	for _, subject := range []string{"message:1", "attempt:x"} {
 		got := must1(s.Audit(ctx, subject, 0))(t)

@@ -59,6 +59,10 @@ func (s *Store) AppendAudit(ctx context.Context, e mail.AuditEntry) error {
 }
 
 const auditColumns = `u.id, u.at, u.actor, coalesce(c.name,''), u.action, u.subject, u.why, u.from_state, u.to_state,
+	coalesce(CASE substr(u.subject, 1, instr(u.subject, ':'))
+		WHEN 'attempt:' THEN (SELECT x.subject FROM attempt x WHERE x.id = substr(u.subject, 9))
+		WHEN 'message:' THEN (SELECT x.subject FROM message x WHERE x.id = CAST(substr(u.subject, 9) AS INTEGER))
+		WHEN 'draft:' THEN (SELECT x.subject FROM draft x WHERE x.id = CAST(substr(u.subject, 7) AS INTEGER)) END, ''),
 	(SELECT group_concat(r.subject, char(10)) FROM audit_related r WHERE r.audit_id = u.id)
 	FROM audit u LEFT JOIN account c ON c.id = u.account_id`
 
@@ -80,7 +84,7 @@ func (s *Store) Audit(ctx context.Context, subject string, limit int) ([]mail.Au
 func scanAudit(r scanner) (e mail.AuditEntry, err error) {
 	var when int64
 	var related *string
-	if err = r.Scan(&e.ID, &when, &e.Actor, &e.Account, &e.Action, &e.Subject, &e.Why, &e.From, &e.To, &related); err != nil {
+	if err = r.Scan(&e.ID, &when, &e.Actor, &e.Account, &e.Action, &e.Subject, &e.Why, &e.From, &e.To, &e.About, &related); err != nil {
 		return e, err
 	}
 	e.At = at(when)

@@ -191,7 +191,7 @@ func presentDraft(d mail.Draft) view.Draft {
 
 func presentAudit(a mail.AuditEntry) view.AuditRow {
 	return view.AuditRow{ID: a.ID, At: a.At.UTC(), Actor: a.Actor, Account: a.Account, Action: a.Action,
-		Subject: safe.Line(a.Subject), Why: safe.Line(a.Why), From: safe.Line(a.From), To: safe.Line(a.To)}
+		Subject: safe.Line(a.Subject), About: safe.Line(a.About), Why: safe.Line(a.Why), From: safe.Line(a.From), To: safe.Line(a.To)}
 }
 
 func utc(t time.Time) time.Time {

@@ -128,6 +128,7 @@ type AuditRow struct {
 	Account string     `json:"account,omitempty"`
 	Action  string     `json:"action"`
 	Subject safe.Text  `json:"subject"`
+	About   safe.Text  `json:"about,omitzero"` // its subject line, when it is mail that is stored
 	Why     safe.Text  `json:"why,omitzero"`
 	From    safe.Text  `json:"from,omitzero"`
 	To      safe.Text  `json:"to,omitzero"`

@@ -31,9 +31,9 @@ func (e *Engine) AddOutgoing() *Engine {
 		{Place: safe.Line("Sent on the server"), Strength: "none", Note: safe.Line("not found")},
 	}, Sentence: safe.Line("Nothing was found. Absence proves nothing: it may still have been accepted.")}
 	e.Log = []view.AuditRow{
-		{ID: 4, At: Now.Add(-2 * time.Hour), Actor: mail.ActorPerson, Account: "home", Action: "attempt.settled", Subject: safe.Line("attempt:refused"), From: safe.Line("sending"), To: safe.Line("failed"), Why: safe.Line("550 5.1.1 no such user here")},
-		{ID: 3, At: Now.Add(-2*time.Hour - time.Second), Actor: mail.ActorPerson, Account: "home", Action: "attempt.claimed", Subject: safe.Line("attempt:refused"), From: safe.Line("pending"), To: safe.Line("sending")},
-		{ID: 2, At: Now.Add(-2*time.Hour - 2*time.Second), Actor: mail.ActorPerson, Account: "home", Action: "attempt.opened", Subject: safe.Line("attempt:refused"), To: safe.Line("pending")},
+		{ID: 4, At: Now.Add(-2 * time.Hour), Actor: mail.ActorPerson, Account: "home", Action: "attempt.settled", Subject: safe.Line("attempt:refused"), About: safe.Line("Contract"), From: safe.Line("sending"), To: safe.Line("failed"), Why: safe.Line("550 5.1.1 no such user here")},
+		{ID: 3, At: Now.Add(-2*time.Hour - time.Second), Actor: mail.ActorPerson, Account: "home", Action: "attempt.claimed", Subject: safe.Line("attempt:refused"), About: safe.Line("Contract"), From: safe.Line("pending"), To: safe.Line("sending")},
+		{ID: 2, At: Now.Add(-2*time.Hour - 2*time.Second), Actor: mail.ActorPerson, Account: "home", Action: "attempt.opened", Subject: safe.Line("attempt:refused"), About: safe.Line("Contract"), To: safe.Line("pending")},
 		{ID: 1, At: Now.Add(-26 * time.Hour), Actor: mail.ActorSync, Account: "home", Action: "contact.paused", Subject: safe.Line("contact:bob@example.net"), From: safe.Line("active"), To: safe.Line("paused"), Why: safe.Line("out of office until 10 Mar")},
 	}
 	e.Tests = []view.Check{{Name: "IMAP connect", OK: true, Found: safe.Line("imap.example.org:993, TLS 1.3")}, {Name: "IMAP sign in", OK: true},

@@ -96,8 +96,8 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 // of the chosen one found.
 func (m *Model) View(w, h int) string {
 	t := m.env.Theme
-	m.rows.Height = 2
-	if h < 6 {
+	m.rows.Height = 3
+	if h < 8 {
 		m.rows.Height = 1
 	}
 	detail := m.detail(w)
@@ -130,8 +130,18 @@ func (m *Model) paint(a view.Account, s kit.RowState, w int) []string {
 	state := m.state(a.Name)
 	first := kit.Row(base, w, kit.Cell{Text: " "}, kit.Cell{Text: kit.Fit(name, nw), Style: t.Strong}, kit.Cell{Text: " "},
 		kit.Cell{Text: kit.Fit(kit.Clean(a.Email), max(0, w-nw-state.Width()-4))}, kit.Cell{Text: " "}, state)
-	second := fmt.Sprintf("%s messages, %s attempts   in %s   out %s", kit.Number(a.Messages), kit.Number(a.Attempts), server(a.IMAP), server(a.SMTP))
-	return []string{first, kit.Row(base, w, kit.Cell{Text: "   "}, kit.Cell{Text: kit.Clip(second, max(0, w-4)), Style: t.Dim})}[:m.rows.Height]
+	more := func(text string) string {
+		return kit.Row(base, w, kit.Cell{Text: "   "}, kit.Cell{Text: kit.Clip(text, max(0, w-4)), Style: t.Dim})
+	}
+	return []string{first, more("in " + server(a.IMAP) + "   out " + server(a.SMTP)),
+		more(count(a.Messages, "message") + ", " + count(a.Attempts, "attempt"))}[:m.rows.Height]
+}
+
+func count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return kit.Number(n) + " " + what
 }
 
 func server(s view.Server) string {

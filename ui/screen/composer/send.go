@@ -139,7 +139,7 @@ func (m *Model) refused(e *mail.Error) {
 func (m *Model) told(r sent) kit.Notice {
 	switch {
 	case !r.at.IsZero():
-		return kit.Notice{Level: kit.Good, Text: "It goes out " + m.when(r.at) + ".", Hint: "g d lists it among the drafts"}
+		return kit.Notice{Level: kit.Good, Text: "It goes out " + m.when(r.at) + ".", Hint: "Skrzynka or its worker has to run then; g d lists it"}
 	case r.attempt.ID == "":
 		return kit.Notice{Level: kit.Good, Text: "Sending", Hint: "u takes it back", Until: r.until,
 			Undone: kit.MessagePage(kit.KindCompose, r.id)}

@@ -139,8 +139,8 @@ func (m *Model) paint(d view.Draft, s kit.RowState, w int) []string {
 	age := kit.Ago(d.UpdatedAt, now)
 	if !d.SendAt.IsZero() {
 		badge = kit.Cell{Text: t.Glyph.Waiting + " scheduled", Style: t.Info}
-		second = "goes out " + composer.When(d.SendAt, now) + ", " + outgoing.In(d.SendAt.Sub(now)) + "  " + second
-		age = kit.ShortDate(d.SendAt, now)
+		second = "goes out " + composer.When(d.SendAt, now) + "  " + second
+		age = outgoing.In(d.SendAt.Sub(now))
 	}
 	to, subject := d.To.String(), d.Subject.String()
 	if to == "" {

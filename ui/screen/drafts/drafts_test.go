@@ -31,7 +31,7 @@ func TestKeys(t *testing.T) {
 
 func TestTakeOffTheSchedule(t *testing.T) {
 	p := uitest.Open(t, 80, 24, page)
-	p.Shows(t, "goes out Mon 10 Mar 08:00, in 4 days")
+	p.Shows(t, "goes out Mon 10 Mar 08:00", "in 4 days")
 	p.Keys("ctrl+o")
 	p.Type("not at")
 	p.Keys("enter")

@@ -51,6 +51,11 @@ func (m *Model) Title() string {
 	if m.subject == "" {
 		return "Audit log"
 	}
+	for _, r := range m.load.Value {
+		if r.Subject.String() == m.subject {
+			return "Timeline of " + name(r)
+		}
+	}
 	return "Timeline of " + Thing(m.subject)
 }
 
@@ -129,7 +134,7 @@ func (m *Model) paint(r view.AuditRow, s kit.RowState, w int) []string {
 	}
 	says := Sentence(r, m.env)
 	if m.subject == "" || r.Subject.String() != m.subject {
-		says += " · " + Thing(r.Subject.String())
+		says += " · " + name(r)
 	}
 	why := r.Why.String()
 	if m.rows.Height == 1 {
@@ -234,6 +239,15 @@ func Thing(subject string) string {
 		id = id[:8]
 	}
 	return kit.Clean(kind) + " " + id
+}
+
+// name is the mail a line is about, by its subject line when it has one.
+func name(r view.AuditRow) string {
+	if r.About.Empty() {
+		return Thing(r.Subject.String())
+	}
+	kind, _, _ := strings.Cut(r.Subject.String(), ":")
+	return kit.Clean(kind) + " “" + r.About.String() + "”"
 }
 
 // page is where a subject is shown.

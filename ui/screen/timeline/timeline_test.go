@@ -56,3 +56,13 @@ func TestKeys(t *testing.T) {
 func TestEmpty(t *testing.T) {
 	uitest.Open(t, 80, 24, of("message:1")).Shows(t, "Nothing is recorded here yet.")
 }
+
+func TestTheTitleNamesTheMail(t *testing.T) {
+	for _, c := range []struct{ about, want string }{{"Contract", "Timeline of attempt “Contract”"}, {"", "Timeline of attempt refused"}} {
+		m := New(&kit.Env{}, nil, "attempt:refused")
+		m.load.Value = []view.AuditRow{{Subject: safe.Line("message:3"), About: safe.Line("Another")}, {Subject: safe.Line("attempt:refused"), About: safe.Line(c.about)}}
+		if m.Title() != c.want {
+			t.Errorf("about %q: the title is %q", c.about, m.Title())
+		}
+	}
+}

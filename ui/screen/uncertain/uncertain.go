@@ -220,13 +220,12 @@ func (m *Model) View(w, h int) string {
 	return kit.Frame(m.lines[from:to], w, h)
 }
 
-// draw puts what was found, and what can be decided, before the evidence.
+// draw puts what was found before the evidence.
 func (m *Model) draw(a view.Attempt, w int) []string {
-	t := m.env.Theme
-	head := kit.Cell{Text: fmt.Sprintf(" %d of %d", m.at+1, len(m.list())), Style: t.Strong}
-	keys := kit.Cell{Text: "  p probe  y it was sent  n it was not  r resend", Style: t.Dim}
-	lines := append([]string{kit.Row(kit.Style{}, w, head, keys)}, m.probeLines(a, w)...)
-	lines = append(lines, "")
+	lines := m.probeLines(a, w)
+	if len(lines) > 0 {
+		lines = append(lines, "")
+	}
 	return append(lines, outgoing.Evidence(m.env, a, nil, w)...)
 }
 

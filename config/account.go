@@ -40,6 +40,7 @@ func readAccount(name string, r *reader, dir string) (mail.Account, []Problem) {
 	readFolders(r.sub("folders"), &a)
 	a.SentCopy = readSentCopy(r.sub("sent_copy"))
 	a.Policy = readPolicy(r.sub("policy"))
+	a.FollowUp = readFollowUp(r.sub("follow_up"))
 	r.done()
 	return a, warnings
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"regexp"
 	"sort"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -106,8 +107,23 @@ func remember(q string, args int) {
 	}
 }
 
+var numbered = regexp.MustCompile(`\?(\d+)`)
+
+// arguments counts the parameters of a statement.
+func arguments(q string) int {
+	n := 0
+	for _, m := range numbered.FindAllStringSubmatch(q, -1) {
+		v, _ := strconv.Atoi(m[1])
+		n = max(n, v)
+	}
+	if n > 0 {
+		return n
+	}
+	return strings.Count(q, "?")
+}
+
 func (c recorded) PrepareContext(ctx context.Context, q string) (driver.Stmt, error) {
-	remember(q, strings.Count(q, "?"))
+	remember(q, arguments(q))
 	return c.Conn.(driver.ConnPrepareContext).PrepareContext(ctx, q)
 }
 

@@ -8,10 +8,10 @@ import (
 	"skrzynka/mail"
 )
 
-// IndexDue lists bodies that are not in the full-text index yet, at most limit
-// of them and, beside the first, at most maxBytes of them in all.
-func (s *Store) IndexDue(ctx context.Context, limit, maxBytes int) ([]mail.IndexDue, error) {
-	rows, err := s.r.QueryContext(ctx, `SELECT b.id, b.encoding, b.bytes FROM index_due d JOIN body b ON b.id = d.body_id ORDER BY d.body_id LIMIT ?`, limit)
+// IndexDue lists bodies that are not in the full-text index yet, by id above
+// after, at most limit of them and, beside the first, at most maxBytes in all.
+func (s *Store) IndexDue(ctx context.Context, after int64, limit, maxBytes int) ([]mail.IndexDue, error) {
+	rows, err := s.r.QueryContext(ctx, `SELECT b.id, b.encoding, b.bytes FROM index_due d JOIN body b ON b.id = d.body_id WHERE d.body_id > ? ORDER BY d.body_id LIMIT ?`, after, limit)
 	if err != nil {
 		return nil, fail(err)
 	}

@@ -21,6 +21,7 @@ type tx struct {
 	actor   mail.Actor
 	changes map[change]bool
 	epoch   *instance // set by bumpEpoch: published after the commit
+	stmts   map[string]*sql.Stmt
 }
 
 type change struct{ topic, account, id string }
@@ -88,16 +89,41 @@ func (t *tx) changed(topic, account, id string) { t.changes[change{topic, accoun
 
 // exec runs one statement and returns how many rows it touched.
 func (t *tx) exec(query string, args ...any) (int64, error) {
-	res, err := t.ExecContext(t.ctx, query, args...)
+	stmt, err := t.stmt(query)
+	if err != nil {
+		return 0, err
+	}
+	res, err := stmt.ExecContext(t.ctx, args...)
 	if err != nil {
 		return 0, err
 	}
 	return res.RowsAffected()
 }
 
+// stmt prepares a statement once a transaction: to read a statement costs more
+// than to run one that finds its row by an index. The transaction's end closes it.
+func (t *tx) stmt(query string) (*sql.Stmt, error) {
+	if s := t.stmts[query]; s != nil {
+		return s, nil
+	}
+	s, err := t.PrepareContext(t.ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	if t.stmts == nil {
+		t.stmts = map[string]*sql.Stmt{}
+	}
+	t.stmts[query] = s
+	return s, nil
+}
+
 // row reads one row; ok is false when there is none.
 func (t *tx) row(query string, args []any, into ...any) (ok bool, err error) {
-	return scanRow(t.QueryRowContext(t.ctx, query, args...), into...)
+	stmt, err := t.stmt(query)
+	if err != nil {
+		return false, err
+	}
+	return scanRow(stmt.QueryRowContext(t.ctx, args...), into...)
 }
 
 func scanRow(r *sql.Row, into ...any) (bool, error) {

@@ -14,7 +14,7 @@ type IndexStore interface {
 	// PutThreads finds the conversations of up to limit messages.
 	PutThreads(ctx context.Context, limit int) (int, error)
 	// IndexDue lists stored bodies that are not in the full-text index.
-	IndexDue(ctx context.Context, limit, maxBytes int) ([]mail.IndexDue, error)
+	IndexDue(ctx context.Context, after int64, limit, maxBytes int) ([]mail.IndexDue, error)
 	PutIndex(ctx context.Context, list []mail.IndexText) error
 }
 
@@ -23,6 +23,7 @@ type IndexStore interface {
 const (
 	indexBatch   = 150
 	bulkBatch    = 2000
+	dueBatch     = 500 // read from the store at once
 	indexBytes   = 8 << 20
 	threadsBatch = 500
 	indexers     = 2 // goroutines that take messages apart
@@ -47,14 +48,65 @@ func Index(ctx context.Context, s IndexStore, bulk bool) error {
 		}
 	}
 	for {
-		due, err := s.IndexDue(ctx, batch, indexBytes)
-		if err != nil || len(due) == 0 {
-			return err
-		}
-		if err := s.PutIndex(ctx, texts(due)); err != nil {
+		n, err := indexRound(ctx, s, batch)
+		if err != nil || n == 0 {
 			return err
 		}
 	}
+}
+
+// indexRound indexes what is due now, taking the next messages apart while the
+// last ones are stored, and returns how many it stored.
+func indexRound(ctx context.Context, s IndexStore, batch int) (n int, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ready := make(chan []mail.IndexText, 1)
+	var failed error // of the reader; read once ready is closed
+	go func() {
+		defer close(ready)
+		for after := int64(0); ; {
+			due, err := s.IndexDue(ctx, after, min(batch, dueBatch), indexBytes)
+			if err != nil || len(due) == 0 {
+				failed = err
+				return
+			}
+			after = due[len(due)-1].BodyID
+			select {
+			case ready <- texts(due):
+			case <-ctx.Done():
+				failed = ctx.Err()
+				return
+			}
+		}
+	}()
+	var list []mail.IndexText
+	size := 0
+	put := func() error {
+		if err := s.PutIndex(ctx, list); err != nil {
+			return err
+		}
+		n += len(list)
+		list, size = nil, 0
+		return nil
+	}
+	for part := range ready {
+		list = append(list, part...)
+		for i := range part {
+			size += len(part[i].Body)
+		}
+		if len(list) >= batch || size >= indexBytes {
+			if err := put(); err != nil {
+				return n, err
+			}
+		}
+	}
+	if failed != nil {
+		return n, failed
+	}
+	if len(list) == 0 {
+		return n, nil
+	}
+	return n, put()
 }
 
 // texts takes bodies apart into what they are found by.

@@ -6,6 +6,7 @@
 CREATE VIRTUAL TABLE search USING fts5(subject, sender, recipients, body, files,
   content='', contentless_delete=1, tokenize='ascii');
 INSERT INTO search (search, rank) VALUES ('hashsize', 8388608);
+INSERT INTO search (search, rank) VALUES ('automerge', 8);
 
 -- One row of the index is one body, in however many folders it is. Its id
 -- grows with the date of the mail: the newest hits are read first, and no sort

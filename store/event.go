@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -24,42 +25,39 @@ func (s *Store) RecordHistory(ctx context.Context, account string, watched []int
 	const old = `SELECT d.message_id FROM account c JOIN inbound_due d ON d.account_id = c.id JOIN message m ON m.id = d.message_id
 		WHERE c.name = ? AND m.internal_date < c.created_at - 86400000 AND NOT EXISTS (
 			SELECT 1 FROM message_ref r JOIN attempt_message_id o ON o.message_id = r.ref WHERE r.message_id = m.id) LIMIT ?`
-	var probe int64
-	if ok, err := scanRow(s.r.QueryRowContext(ctx, old, account, 1), &probe); err != nil || !ok {
-		return 0, fail(err)
+	ids, err := all(ctx, s.r, scanOne[int64], old, account, limit)
+	if err != nil || len(ids) == 0 {
+		return 0, err
 	}
 	err = s.write(ctx, func(t *tx) error {
-		ids, err := all(ctx, t, scanOne[int64], old, account, limit)
-		if err != nil {
-			return err
-		}
-		list := toJSON(watched)
-		put, err := t.PrepareContext(ctx, `INSERT OR IGNORE INTO event (account_id, folder, uid_validity, uid, message_id, rfc_message_id, in_reply_to, refs,
+		list := toJSON(ids)
+		if _, err := t.exec(`INSERT OR IGNORE INTO event (account_id, folder, uid_validity, uid, message_id, rfc_message_id, in_reply_to, refs,
 			from_name, from_addr, from_key, subject, received, size, header_digest, evidence, at)
-			SELECT m.account_id, f.name, m.uid_validity, m.uid, m.id, m.message_id, m.in_reply_to, m.refs, m.from_name, m.from_addr, lower(m.from_addr),
-				m.subject, m.internal_date, m.size, m.header_digest, x'', ?
-			FROM message m JOIN folder f ON f.id = m.folder_id WHERE m.id = ? AND m.folder_id IN (SELECT value FROM json_each(?))`)
-		if err != nil {
+			SELECT m.account_id, f.name, m.uid_validity, m.uid, m.id, m.message_id, m.in_reply_to, '', m.from_name, m.from_addr, lower(m.from_addr),
+				m.subject, m.internal_date, m.size, m.header_digest, x'', ?1
+			FROM message m JOIN folder f ON f.id = m.folder_id
+			WHERE m.id IN (SELECT d.message_id FROM json_each(?2) v JOIN inbound_due d ON d.message_id = v.value) AND m.folder_id IN (SELECT value FROM json_each(?3))`,
+			t.now, list, toJSON(watched)); err != nil {
 			return err
 		}
-		defer put.Close() //nolint:errcheck // nothing depends on it
-		done, err := t.PrepareContext(ctx, `DELETE FROM inbound_due WHERE message_id = ?`)
-		if err != nil {
-			return err
-		}
-		defer done.Close() //nolint:errcheck // nothing depends on it
-		for _, id := range ids {
-			if _, err := put.ExecContext(ctx, t.now, id, list); err != nil {
-				return err
-			}
-			if _, err := done.ExecContext(ctx, id); err != nil {
-				return err
-			}
-		}
-		n = len(ids)
-		return nil
+		_, err := t.exec(`DELETE FROM inbound_due WHERE message_id IN (SELECT value FROM json_each(?))`, list)
+		return err
 	})
-	return n, err
+	return len(ids), err
+}
+
+// ClassifyHistory keeps what mail older than the account is taken to be. It has
+// no effect, whatever the decision says, and does nothing where a class is kept.
+func (s *Store) ClassifyHistory(ctx context.Context, id int64, d mail.Decision) error {
+	return s.write(ctx, func(t *tx) error {
+		n, err := t.exec(`UPDATE event SET class = ? WHERE id = ? AND class = ''`, d.Class, id)
+		if err != nil || n == 0 {
+			return err
+		}
+		_, err = t.exec(`INSERT INTO classification (event_id, class, actor, rule_set, note, detail, at) VALUES (?,?,?,?,?,?,?)`,
+			id, d.Class, t.actor, d.RuleSet, "older than the account here: without effect", string(d.Detail), t.now)
+		return err
+	})
 }
 
 // arrival is what RecordInbound reads of the stored message.
@@ -94,33 +92,51 @@ func (t *tx) arrival(id int64) (a arrival, ok bool, err error) {
 // Again; nothing else follows from it.
 func (s *Store) RecordInbound(ctx context.Context, in mail.Arrival, decide func(mail.Around) mail.Decision) (got mail.Recorded, err error) {
 	err = s.write(ctx, func(t *tx) error {
-		a, ok, err := t.arrival(in.MessageID)
-		if err == nil && !ok {
-			err = notFound("There is no message %d.", in.MessageID)
-		}
-		if err != nil {
-			return err
-		}
-		if _, err := t.exec(`DELETE FROM inbound_due WHERE message_id = ?`, a.id); err != nil {
-			return err
-		}
-		if got, ok, err = t.known(&a); err != nil || ok {
-			return err
-		}
-		around, err := t.around(&a, in)
-		if err != nil {
-			return err
-		}
-		t.point("stored")
-		d := decide(around)
-		if d.Skip {
-			return nil
-		}
-		t.point("classified")
-		got, err = t.recordEvent(&a, in, around, d)
+		got, err = t.recordInbound(in, decide)
 		return err
 	})
 	return got, err
+}
+
+// RecordInbounds is RecordInbound for several messages in one transaction:
+// all of them, or with an error none. A message that is gone is passed over.
+func (s *Store) RecordInbounds(ctx context.Context, list []mail.Arrival, decide func(i int, a mail.Around) mail.Decision) error {
+	return s.write(ctx, func(t *tx) error {
+		for i := range list {
+			_, err := t.recordInbound(list[i], func(a mail.Around) mail.Decision { return decide(i, a) })
+			if err != nil && !errors.Is(err, mail.ErrCode(mail.CodeNotFound)) {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (t *tx) recordInbound(in mail.Arrival, decide func(mail.Around) mail.Decision) (got mail.Recorded, err error) {
+	a, ok, err := t.arrival(in.MessageID)
+	if err == nil && !ok {
+		err = notFound("There is no message %d.", in.MessageID)
+	}
+	if err != nil {
+		return got, err
+	}
+	if _, err := t.exec(`DELETE FROM inbound_due WHERE message_id = ?`, a.id); err != nil {
+		return got, err
+	}
+	if got, ok, err = t.known(&a); err != nil || ok {
+		return got, err
+	}
+	around, err := t.around(&a, in)
+	if err != nil {
+		return got, err
+	}
+	t.point("stored")
+	d := decide(around)
+	if d.Skip {
+		return mail.Recorded{}, nil
+	}
+	t.point("classified")
+	return t.recordEvent(&a, in, around, d)
 }
 
 // point is where tests stop the process.

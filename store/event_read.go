@@ -68,13 +68,13 @@ func (s *Store) Events(ctx context.Context, f mail.EventFilter) ([]mail.Event, e
 		and(`c.name = ?`, f.Account)
 	}
 	if f.Class != "" {
-		and(`e.class = ?`, f.Class)
+		and(`e.class <> '' AND e.class = ?`, f.Class)
 	}
 	if f.Review != "" {
 		and(`e.id IN (SELECT event_id FROM review WHERE state = ?)`, f.Review)
 	}
 	if f.Contact != "" {
-		and(`e.from_key = ?`, mail.AddressKey(f.Contact))
+		and(`e.class <> '' AND e.from_key = ?`, mail.AddressKey(f.Contact))
 	}
 	if f.Attempt != "" {
 		and(`e.id IN (SELECT event_id FROM event_attempt WHERE attempt_id = ?)`, f.Attempt)

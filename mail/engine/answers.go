@@ -21,9 +21,23 @@ func (e *Engine) Events(ctx context.Context, f mail.EventFilter) ([]view.Event, 
 	}
 	out := make([]view.Event, 0, len(list))
 	for i := range list {
+		e.classifyOld(ctx, &list[i])
 		out = append(out, presentEvent(&list[i]))
 	}
 	return out, nil
+}
+
+// classifyOld classifies mail that was there before the account, the first time
+// somebody looks at it. What cannot be read stays unclassified.
+func (e *Engine) classifyOld(ctx context.Context, ev *mail.Event) {
+	rec, err := e.recorder(ev.Account)
+	if ev.Class != "" || ev.MessageID == 0 || err != nil {
+		return
+	}
+	ctx = mail.WithActor(ctx, mail.ActorSync)
+	if d, err := rec.History(ctx, ev.MessageID, ev.Received); err == nil && e.Store.ClassifyHistory(ctx, ev.ID, d) == nil {
+		ev.Class, ev.By, ev.RuleSet, ev.Detail = d.Class, mail.ActorSync, d.RuleSet, d.Detail
+	}
 }
 
 // Event returns one inbound event with the history of its classes.
@@ -32,6 +46,7 @@ func (e *Engine) Event(ctx context.Context, id int64) (view.Event, error) {
 	if err != nil {
 		return view.Event{}, err
 	}
+	e.classifyOld(ctx, &ev)
 	v := presentEvent(&ev)
 	list, err := e.Store.Classes(ctx, id)
 	for _, c := range list {

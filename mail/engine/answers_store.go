@@ -14,6 +14,7 @@ type AnswersStore interface {
 	Event(ctx context.Context, id int64) (mail.Event, error)
 	EventOf(ctx context.Context, message int64) (mail.Event, error)
 	Events(ctx context.Context, f mail.EventFilter) ([]mail.Event, error)
+	ClassifyHistory(ctx context.Context, id int64, d mail.Decision) error
 	Classes(ctx context.Context, event int64) ([]mail.Classified, error)
 	Reclassify(ctx context.Context, id int64, attempts []string, decide func(mail.Around, json.RawMessage) mail.Decision) (mail.Recorded, error)
 	IgnoreReview(ctx context.Context, id int64, note string) error

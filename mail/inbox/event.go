@@ -23,6 +23,8 @@ type EventStore interface {
 	RecordHistory(ctx context.Context, account string, watched []int64, limit int) (int, error)
 	// RecordInbound is one transaction: event, class, mapping, effects, audit.
 	RecordInbound(ctx context.Context, in mail.Arrival, decide func(mail.Around) mail.Decision) (mail.Recorded, error)
+	// RecordInbounds is the same for several messages, in one transaction.
+	RecordInbounds(ctx context.Context, list []mail.Arrival, decide func(i int, a mail.Around) mail.Decision) error
 	RawMessage(ctx context.Context, id int64) ([]byte, error)
 	Folders(ctx context.Context, account string) ([]mail.Folder, error)
 	// SetFresh says that a pass that began then has read every watched folder.
@@ -32,7 +34,8 @@ type EventStore interface {
 // Sizes of what is recorded at once.
 const (
 	historyBatch = 1000
-	eventBatch   = 100
+	eventBatch   = 50
+	eventBytes   = 8 << 20
 )
 
 // Recorder turns stored messages of one account into inbound events.
@@ -72,13 +75,57 @@ func (r *Recorder) Drain(ctx context.Context) error {
 		if err != nil || len(list) == 0 {
 			return err
 		}
-		for i := range list {
-			_, err := r.Record(ctx, &list[i], slices.Contains(watched, list[i].FolderID))
-			// What vanished meanwhile is nobody's event any more.
-			if err != nil && !errors.Is(err, mail.ErrCode(mail.CodeNotFound)) {
-				return err
-			}
+		if err := r.batch(ctx, list, watched); err != nil {
+			return err
 		}
+	}
+}
+
+// batch records the events of several messages in one transaction.
+func (r *Recorder) batch(ctx context.Context, list []mail.StoredMessage, watched []int64) error {
+	arrivals := make([]mail.Arrival, 0, len(list))
+	decide := make([]func(mail.Around) mail.Decision, 0, len(list))
+	size := 0
+	for i := range list {
+		in, f, n, err := r.prepare(ctx, &list[i], slices.Contains(watched, list[i].FolderID))
+		if err != nil {
+			return err
+		}
+		arrivals, decide = append(arrivals, in), append(decide, f)
+		if size += n; size > eventBytes {
+			break // the others come with the next batch
+		}
+	}
+	err := r.Store.RecordInbounds(ctx, arrivals, func(i int, a mail.Around) mail.Decision { return decide[i](a) })
+	if err == nil || !ofTheMessage(ctx, err) {
+		return err
+	}
+	// One of them cannot be recorded as it should: it must not block the others.
+	for i := range arrivals {
+		_, err := r.Store.RecordInbound(ctx, arrivals[i], decide[i])
+		if ofTheMessage(ctx, err) {
+			_, err = r.Store.RecordInbound(ctx, arrivals[i], unrecordable(mail.AsError(err).Text))
+		}
+		if err != nil && !errors.Is(err, mail.ErrCode(mail.CodeNotFound)) {
+			return err
+		}
+	}
+	return nil
+}
+
+// ofTheMessage reports whether an error comes from what is recorded, rather
+// than from the disk or the end of the program.
+func ofTheMessage(ctx context.Context, err error) bool {
+	return err != nil && ctx.Err() == nil && !mail.AsError(err).Retryable && !errors.Is(err, mail.ErrCode(mail.CodeNotFound))
+}
+
+// unrecordable is the decision about a message whose own could not be stored: a
+// person looks at it, and nothing else follows.
+func unrecordable(why string) func(mail.Around) mail.Decision {
+	return func(a mail.Around) mail.Decision {
+		res := inbound.Result{Class: mail.ClassUnparsed, RuleSet: inbound.RuleSet, Reasons: []inbound.Reason{{Rule: "unrecordable", Evidence: why}}}
+		return mail.Decision{Class: res.Class, RuleSet: res.RuleSet, Detail: detail(res),
+			Effects: []mail.Effect{{Kind: mail.EffectReview, Why: "what follows from it could not be recorded"}}}
 	}
 }
 
@@ -87,7 +134,17 @@ func (r *Recorder) Drain(ctx context.Context) error {
 // comes from somebody a plan writes to: an answer is an answer wherever it was
 // filed.
 func (r *Recorder) Record(ctx context.Context, m *mail.StoredMessage, watched bool) (mail.Recorded, error) {
-	in := mail.Arrival{MessageID: m.ID, OwnID: m.Summary.RFCMessageID}
+	in, decide, _, err := r.prepare(ctx, m, watched)
+	if err != nil {
+		return mail.Recorded{}, err
+	}
+	return r.Store.RecordInbound(ctx, in, decide)
+}
+
+// prepare reads a message and makes its decision as a function of what the
+// store knows in the transaction; size is that of the message.
+func (r *Recorder) prepare(ctx context.Context, m *mail.StoredMessage, watched bool) (in mail.Arrival, decide func(mail.Around) mail.Decision, size int, err error) {
+	in = mail.Arrival{MessageID: m.ID, OwnID: m.Summary.RFCMessageID}
 	var msg *parse.Msg
 	header := parse.Header(m.Header)
 	raw, err := r.Store.RawMessage(ctx, m.ID)
@@ -97,7 +154,7 @@ func (r *Recorder) Record(ctx context.Context, m *mail.StoredMessage, watched bo
 	case errors.Is(err, mail.ErrCode(mail.CodeNotFound)) || errors.Is(err, mail.ErrCode(mail.CodeStore)):
 		raw = m.Header // it could not be fetched, or is damaged: an event all the same
 	default:
-		return mail.Recorded{}, err
+		return in, nil, 0, err
 	}
 	in.Evidence = Evidence(raw)
 	if msg != nil {
@@ -109,12 +166,25 @@ func (r *Recorder) Record(ctx context.Context, m *mail.StoredMessage, watched bo
 	if len(header.From) == 1 {
 		in.Sender = header.From[0].Addr
 	}
-	return r.Store.RecordInbound(ctx, in, func(a mail.Around) mail.Decision {
+	return in, func(a mail.Around) mail.Decision {
 		if !watched && len(a.Named) == 0 && (!a.Followed || m.Kind == mail.FolderJunk) {
 			return mail.Decision{Skip: true}
 		}
 		return r.decide(msg, &header, a)
-	})
+	}, len(raw), nil
+}
+
+// History says what a message is that was there before the account: without
+// anything around it, and without effects.
+func (r *Recorder) History(ctx context.Context, id int64, received time.Time) (mail.Decision, error) {
+	raw, err := r.Store.RawMessage(ctx, id)
+	if err != nil {
+		return mail.Decision{}, err
+	}
+	header := parse.Header(raw)
+	d := r.decide(read(raw), &header, mail.Around{Received: received})
+	d.Effects = nil
+	return d, nil
 }
 
 // read takes a message apart; one that cannot be, whatever the reason, is nil.

@@ -68,8 +68,8 @@ CREATE TABLE event (
 ) STRICT;
 CREATE INDEX event_mail    ON event (account_id, rfc_message_id, size);
 CREATE INDEX event_message ON event (message_id) WHERE message_id IS NOT NULL;
-CREATE INDEX event_from    ON event (from_key, received);
-CREATE INDEX event_class   ON event (class, id);
+CREATE INDEX event_from    ON event (from_key, received) WHERE class <> '';
+CREATE INDEX event_class   ON event (class, id) WHERE class <> '';
 
 -- The other places the same mail was seen in.
 CREATE TABLE event_place (

@@ -448,9 +448,9 @@ CREATE INDEX effect_event          ON effect (event_id, id);
 
 CREATE INDEX event_attempt_attempt ON event_attempt (attempt_id);
 
-CREATE INDEX event_class   ON event (class, id);
+CREATE INDEX event_class   ON event (class, id) WHERE class <> '';
 
-CREATE INDEX event_from    ON event (from_key, received);
+CREATE INDEX event_from    ON event (from_key, received) WHERE class <> '';
 
 CREATE INDEX event_mail    ON event (account_id, rfc_message_id, size);
 

@@ -251,6 +251,10 @@ func (a *App) update(msg tea.Msg) tea.Cmd {
 		return a.countDown(msg)
 	case firstrun.Saved:
 		return a.end()
+	case unkept:
+		return a.unkept(msg)
+	case unclosed:
+		return a.loss(msg.why, "Quit", func() tea.Cmd { return tea.Quit })
 	case ending:
 		return a.ending(msg)
 	case lastSends:

@@ -36,8 +36,11 @@ func (a *App) quit() tea.Cmd { return a.closed(func() tea.Msg { return ending{a.
 // end ends the program, whatever is still to go out.
 func (a *App) end() tea.Cmd { return a.closed(tea.Quit) }
 
+// unclosed says why the program did not end.
+type unclosed struct{ why kit.Notice }
+
 // closed runs then once every page has kept what it had to keep. Where that
-// fails, the program stays and says so.
+// fails, the program stays and asks.
 func (a *App) closed(then func() tea.Msg) tea.Cmd {
 	var leaves []tea.Cmd
 	for _, e := range a.stack {
@@ -51,7 +54,7 @@ func (a *App) closed(then func() tea.Msg) tea.Cmd {
 				continue
 			}
 			if n, ok := leave().(kit.Notice); ok && n.Level == kit.Bad {
-				return n
+				return unclosed{n}
 			}
 		}
 		return then()

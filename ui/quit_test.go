@@ -86,3 +86,47 @@ func TestQuittingLeavesWhatIsForLater(t *testing.T) {
 		}
 	}
 }
+
+// On a full disk what was written stays on the screen, whichever way it is left.
+func TestNothingWrittenIsLostOnAFullDisk(t *testing.T) {
+	for _, keys := range []string{"esc", "ctrl+x", "ctrl+c"} {
+		e := uitest.Sample()
+		e.Kept = []mail.Draft{{ID: 7, Account: "home", Kind: mail.KindOutbound, To: []mail.Address{{Addr: "bob@example.net"}}, Subject: "Lunch", Body: "At noon?"}}
+		d := drive(t, e, 80, 24)
+		d.Send(kit.Navigate{Page: kit.MessagePage(kit.KindCompose, 7)})
+		e.Fail = &mail.Error{Code: mail.CodeDiskFull, Text: "The disk is full.", Hint: "Make room, then try again."}
+		d.Type("precious ")
+		d.Keys(keys)
+		if frame := d.Frame(); d.Quit || !strings.Contains(frame, "New message") || !strings.Contains(frame, "This is not stored") || !strings.Contains(frame, "Make room") {
+			t.Fatalf("%s, quit %v:\n%s", keys, d.Quit, frame)
+		}
+		d.Keys("s")
+		d.Type("words")
+		if frame := d.Frame(); !strings.Contains(frame, "precious words") || strings.Contains(frame, "This is not stored") {
+			t.Errorf("%s: one cannot go on writing:\n%s", keys, frame)
+		}
+		e.Fail = nil
+		d.Keys("ctrl+x")
+		if strings.Contains(d.Frame(), "precious") || !strings.Contains(e.Kept[0].Body, "precious words") {
+			t.Errorf("%s: with room again the draft holds %q", keys, e.Kept[0].Body)
+		}
+	}
+}
+
+func TestWhatCannotBeStoredCanBeGivenUp(t *testing.T) {
+	for _, tc := range []struct {
+		keys string
+		quit bool
+	}{{"esc l", false}, {"ctrl+c l", true}} {
+		e := uitest.Sample()
+		e.Kept = []mail.Draft{{ID: 7, Account: "home", Kind: mail.KindOutbound, Subject: "Lunch", Body: "At noon?"}}
+		d := drive(t, e, 80, 24)
+		d.Send(kit.Navigate{Page: kit.MessagePage(kit.KindCompose, 7)})
+		e.Fail = &mail.Error{Code: mail.CodeDiskFull, Text: "The disk is full."}
+		d.Type("precious")
+		d.Keys(tc.keys)
+		if d.Quit != tc.quit || !tc.quit && strings.Contains(d.Frame(), "precious") {
+			t.Errorf("%s: quit %v:\n%s", tc.keys, d.Quit, d.Frame())
+		}
+	}
+}

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"slices"
+
 	tea "charm.land/bubbletea/v2"
 
 	"skrzynka/ui/kit"
@@ -41,7 +43,7 @@ func (a *App) open(p kit.Page, replace bool) tea.Cmd {
 		}
 	}
 	if len(a.stack) >= deepest {
-		cmds = append(cmds, a.leave(a.stack[1].screen))
+		cmds = append(cmds, a.leave(a.stack[1]))
 		a.stack = append(a.stack[:1], a.stack[2:]...)
 	}
 	s := make(a.env, a.engine, p)
@@ -83,16 +85,61 @@ func (a *App) back() tea.Cmd {
 	return cmd
 }
 
-func (a *App) pop() kit.Screen {
-	s := a.top()
+func (a *App) pop() entry {
+	e := a.stack[len(a.stack)-1]
 	a.stack = a.stack[:len(a.stack)-1]
-	return s
+	return e
 }
 
-func (a *App) leave(s kit.Screen) tea.Cmd {
-	s.Focus(false)
-	if l, ok := s.(kit.Leaver); ok {
-		return l.Leave()
+// unkept is a page that was left and could not keep what it had to keep.
+type unkept struct {
+	entry entry
+	why   kit.Notice
+}
+
+// leave lets a page that is no longer shown keep what it has to keep.
+func (a *App) leave(e entry) tea.Cmd {
+	e.screen.Focus(false)
+	l, ok := e.screen.(kit.Leaver)
+	if !ok {
+		return nil
 	}
-	return nil
+	keep := l.Leave()
+	if keep == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		msg := keep()
+		if n, ok := msg.(kit.Notice); ok && n.Level == kit.Bad {
+			return unkept{e, n}
+		}
+		return msg
+	}
+}
+
+// unkept brings the page back, with everything that is on it, and asks.
+func (a *App) unkept(u unkept) tea.Cmd {
+	if top := a.top(); top != nil {
+		top.Focus(false)
+	}
+	a.stack = append(a.stack, u.entry)
+	u.entry.screen.Focus(true)
+	return a.loss(u.why, "Leave", func() tea.Cmd {
+		i := slices.IndexFunc(a.stack, func(e entry) bool { return e.screen == u.entry.screen })
+		if i < 1 {
+			return nil
+		}
+		a.stack = slices.Delete(a.stack, i, i+1)
+		u.entry.screen.Focus(false)
+		a.top().Focus(true)
+		return nil
+	})
+}
+
+// loss asks before anything that could not be stored is given up.
+func (a *App) loss(why kit.Notice, leave string, run func() tea.Cmd) tea.Cmd {
+	return kit.Show(&kit.Confirm{Env: a.env, Title: "This is not stored", Text: []string{why.Text, why.Hint}, Choices: []kit.Choice{
+		{Key: "s", Label: "Stay: it is all still here"},
+		{Key: "l", Label: leave + ": what is not stored is lost", Danger: true, Run: run},
+	}})
 }

@@ -130,7 +130,7 @@ func TestFollowUpKilledAnywhere(t *testing.T) {
 				t.Fatal(err)
 			}
 			a.clock.add(3*24*time.Hour + time.Minute)
-			order, err := json.Marshal(childOrder{a.dir, a.acct, a.servers.Password, a.clock.Now().Sub(time.Now()), c.point})
+			order, err := json.Marshal(childOrder{a.dir, a.acct, a.servers.Password, time.Until(a.clock.Now()), c.point})
 			if err != nil {
 				t.Fatal(err)
 			}

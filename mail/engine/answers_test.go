@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -345,5 +346,122 @@ func TestRestoredDatabaseHoldsPlans(t *testing.T) {
 	got, err := a.FollowUp(context.Background(), p.ID)
 	if err != nil || got.State != mail.PlanHeld || !strings.Contains(got.Says.String(), "backup") {
 		t.Errorf("the plan is %s: %q, %v", got.State, got.Says, err)
+	}
+}
+
+// A plan made while the message is being written starts when it is accepted.
+func TestFollowUpOfADraft(t *testing.T) {
+	a := newAnswers(t, nil)
+	ctx := context.Background()
+	d, err := a.NewDraft(ctx, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.To, d.Subject, d.Body = []mail.Address{{Addr: "ok@demo.example"}}, "Offer", "Shall we?"
+	if d, err = a.SaveDraft(ctx, d); err != nil {
+		t.Fatal(err)
+	}
+	p, err := a.AddFollowUp(ctx, view.FollowUpRequest{DraftID: d.ID, Steps: []view.FollowUpStep{{After: "1d", Body: "Any news?"}}})
+	if err != nil || p.State != mail.PlanUnsent || p.AttemptID != nil {
+		t.Fatalf("the plan is %+v, %v", p, err)
+	}
+	at, err := a.SendDraft(ctx, d.ID, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Wait()
+	a.run(false)
+	got, err := a.FollowUp(ctx, p.ID)
+	if err != nil || got.State != mail.PlanActive || got.AttemptID == nil || *got.AttemptID != at.ID || got.Steps[0].DueAt == nil {
+		t.Fatalf("after the send the plan is %+v, %v", got, err)
+	}
+	a.clock.add(25 * time.Hour)
+	if r := a.run(false); len(r.Steps) != 1 || r.Steps[0].Result != "sent" {
+		t.Errorf("a day later: %+v", r.Steps)
+	}
+}
+
+// A plan on an uncertain message starts when a person has decided that it was
+// sent; on a failed one there is nothing to follow.
+func TestFollowUpOfWhatMayNotHaveBeenSent(t *testing.T) {
+	a := newAnswers(t, nil)
+	ctx := context.Background()
+	send := func(to string) view.Attempt {
+		at, err := a.Send(ctx, view.SendRequest{To: []mail.Address{{Addr: to + "@demo.example"}}, Subject: "Offer", Body: "Shall we?"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	step := []view.FollowUpStep{{After: "1d", Body: "Any news?"}}
+	lost := send("drop")
+	p, err := a.AddFollowUp(ctx, view.FollowUpRequest{AttemptID: lost.ID, Steps: step})
+	if err != nil || p.State != mail.PlanUnsent {
+		t.Fatalf("the plan is %s, %v", p.State, err)
+	}
+	if a.run(false); p.State != mail.PlanUnsent {
+		t.Errorf("the plan is %s", p.State)
+	}
+	if _, err := a.Resolve(ctx, lost.ID, mail.ResolutionSent); err != nil {
+		t.Fatal(err)
+	}
+	a.run(false)
+	if got, _ := a.FollowUp(ctx, p.ID); got.State != mail.PlanActive {
+		t.Errorf("after the decision the plan is %s", got.State)
+	}
+	_, err = a.AddFollowUp(ctx, view.FollowUpRequest{AttemptID: send("reject").ID, Steps: step})
+	if e := mail.AsError(err); e == nil || e.Code != mail.CodeInvalid {
+		t.Errorf("a plan on a failed message: %v", err)
+	}
+	_, err = a.AddFollowUp(ctx, view.FollowUpRequest{AttemptID: lost.ID, Steps: step})
+	if e := mail.AsError(err); e == nil || e.Code != mail.CodeConflict {
+		t.Errorf("a second plan: %v", err)
+	}
+	_, err = a.AddFollowUp(ctx, view.FollowUpRequest{AttemptID: lost.ID, Steps: []view.FollowUpStep{{After: "soon", Body: "x"}}})
+	if e := mail.AsError(err); e == nil || e.Code != mail.CodeInvalid || !strings.Contains(e.Text, "soon") {
+		t.Errorf("a delay that is none: %v", err)
+	}
+}
+
+// What needs an answer, and whose turn it is.
+func TestWhoseTurn(t *testing.T) {
+	a := newAnswers(t, nil)
+	ctx := context.Background()
+	at, p := a.send("human")
+	theirs, err := a.AwaitAnswer(ctx, "")
+	if err != nil || len(theirs) != 1 || *theirs[0].AttemptID != at.ID {
+		t.Fatalf("waits for them: %+v, %v", theirs, err)
+	}
+	a.until(p.ID, mail.PlanStopped)
+	if theirs, _ = a.AwaitAnswer(ctx, ""); len(theirs) != 0 {
+		t.Errorf("after their answer: %+v", theirs)
+	}
+	mine, err := a.NeedAnswer(ctx, "")
+	if err != nil || len(mine) == 0 || !strings.Contains(mine[0].Subject.String(), "Offer") {
+		t.Fatalf("needs mine: %+v, %v", mine, err)
+	}
+	id, _ := strconv.ParseInt(*mine[0].MessageID, 10, 64)
+	if _, err := a.Reply(ctx, view.ReplyRequest{MessageID: id, Body: "Thank you."}); err != nil {
+		t.Fatal(err)
+	}
+	again, err := a.NeedAnswer(ctx, "")
+	for _, o := range again {
+		if *o.MessageID == *mine[0].MessageID {
+			t.Errorf("an answered message still needs an answer, %v", err)
+		}
+	}
+}
+
+// Mail that was there before the account is classed when somebody looks.
+func TestOlderMailIsClassedWhenLookedAt(t *testing.T) {
+	a := newAnswers(t, nil)
+	list, err := a.Events(context.Background(), mail.EventFilter{})
+	if err != nil || len(list) < 10 {
+		t.Fatalf("%d events, %v", len(list), err)
+	}
+	for _, e := range list {
+		if e.Class == "" {
+			t.Errorf("event %d (%s) has no class", e.ID, e.Subject)
+		}
 	}
 }

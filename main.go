@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
@@ -101,7 +102,7 @@ func (p *program) load(path string) (*config.Config, error) {
 func validateKeys(keys map[string]string) []config.Problem {
 	if err := ui.ValidateKeys(keys); err != nil {
 		e := mail.AsError(err)
-		return []config.Problem{{Path: "keys", Problem: e.Text, Fix: e.Hint}}
+		return []config.Problem{{Problem: strings.TrimSuffix(e.Text, "."), Fix: "correct the table"}}
 	}
 	return nil
 }

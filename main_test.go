@@ -309,3 +309,11 @@ func pictureOf(frame string) string {
 	}
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
+
+// A problem of [keys] names the table once, and is one sentence.
+func TestAConflictOfKeysIsOneSentence(t *testing.T) {
+	p := validateKeys(map[string]string{"list.mark": "e"})
+	if len(p) != 1 || p[0].Path != "" || strings.HasSuffix(p[0].Problem, ".") || !strings.Contains(p[0].Problem, `"e"`) {
+		t.Errorf("problems %+v", p)
+	}
+}

@@ -3,6 +3,7 @@ package ui
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -102,14 +103,15 @@ func (a *App) sendAndQuit(sends []view.Draft) tea.Cmd {
 	for _, d := range sends {
 		a.leaving = append(a.leaving, d.ID)
 	}
-	now := a.env.Now()
+	now, look := a.env.Now(), a.lookAtLast()
 	return tea.Batch(kit.Say(kit.Info, "Sending, then quitting"), func() tea.Msg {
 		for _, d := range sends {
-			if err := a.engine.ScheduleSend(context.Background(), d.ID, now, true); err != nil {
+			err := a.engine.ScheduleSend(context.Background(), d.ID, now, true)
+			if err != nil && !errors.Is(err, mail.ErrCode(mail.CodeNotFound)) { // not found: it went while one was asked
 				return lastSends{err: err}
 			}
 		}
-		return lastSends{left: sends}
+		return look()
 	})
 }
 

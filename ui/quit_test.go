@@ -130,3 +130,13 @@ func TestWhatCannotBeStoredCanBeGivenUp(t *testing.T) {
 		}
 	}
 }
+
+func TestAMessageThatWentWhileOneWasAsked(t *testing.T) {
+	d, e := sending(t)
+	d.Keys("q")
+	e.Kept = nil
+	d.Keys("s")
+	if !d.Quit {
+		t.Errorf("it is gone, and the program stays:\n%s", d.Frame())
+	}
+}

@@ -23,6 +23,7 @@ func refuse(code string) func(*imapConn) bool {
 // TestTableB is what each fault of the sent copy ends in, and what a repeated
 // call with the same key does then. The delivery is sent in every row.
 func TestTableB(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	type row struct {
 		name    string
@@ -144,6 +145,7 @@ func loopWorld(t *testing.T, f loopback.Faults, change func(*mail.Account)) (*wo
 
 // TestCopyIsTheVeryBytes: DATA, APPEND and the database have one digest.
 func TestCopyIsTheVeryBytes(t *testing.T) {
+	t.Parallel()
 	w, s := loopWorld(t, loopback.Faults{}, nil)
 	r := letter("key")
 	r.Subject, r.Body = "Zażółć gęślą jaźń 日本 🙂", "Ünïcödé.\n.\n..\n\nFrom here\n"
@@ -161,6 +163,7 @@ func TestCopyIsTheVeryBytes(t *testing.T) {
 
 // TestServerThatKeepsItsOwnCopySilently is found out by search before APPEND.
 func TestServerThatKeepsItsOwnCopySilently(t *testing.T) {
+	t.Parallel()
 	w, s := loopWorld(t, loopback.Faults{SaveCopies: true}, nil)
 	a := must1(w.Send(context.Background(), letter("key")))(t)
 	if a.SentCopy.Status != mail.CopySaved || len(s.Folder("Sent")) != 1 {
@@ -169,6 +172,7 @@ func TestServerThatKeepsItsOwnCopySilently(t *testing.T) {
 }
 
 func TestCopyOnFailure(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	fail := func(a *mail.Account) { a.SentCopy.OnFailure = mail.OnFailureFail }
 	t.Run("unresolved destination refuses before submission", func(t *testing.T) {
@@ -219,6 +223,7 @@ func TestCopyOnFailure(t *testing.T) {
 // TestInspectAmongSeveral: of several messages under one Message-ID the one
 // with equal bytes is the copy.
 func TestInspectAmongSeveral(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	w, s := loopWorld(t, loopback.Faults{DropAfterAppend: true}, nil)
 	a := must1(w.Send(ctx, letter("key")))(t)
@@ -237,6 +242,7 @@ func TestInspectAmongSeveral(t *testing.T) {
 // TestCopyIsNotMadeWithoutItsMark: an APPEND whose beginning cannot be
 // committed is not begun.
 func TestCopyIsNotMadeWithoutItsMark(t *testing.T) {
+	t.Parallel()
 	imap := startIMAP(t)
 	w := start(t, setup{accounts: []mail.Account{imap.side(account(t, "me", goodPeer(t)))}, wrap: func(s *store.Store) engine.Store { return noCopyMark{s} }})
 	a := must1(w.Send(context.Background(), letter("key")))(t)
@@ -253,6 +259,7 @@ func (noCopyMark) CopyBegun(context.Context, string, string, string, uint32, uin
 
 // TestCopyOfAnUnsentAttempt is refused.
 func TestCopyOfAnUnsentAttempt(t *testing.T) {
+	t.Parallel()
 	p := goodPeer(t)
 	a := account(t, "me", p)
 	p.Close()

@@ -26,6 +26,7 @@ func (w *world) loops() {
 
 // TestTerminalStateThatCannotBeWritten: the outcome is known, the disk is full.
 func TestTerminalStateThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	for _, c := range []struct {
 		name string
@@ -102,6 +103,7 @@ func TestTerminalStateThatCannotBeWritten(t *testing.T) {
 }
 
 func TestMarkThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
 	p := goodPeer(t)
 	s, get := withStuck(setup{accounts: []mail.Account{account(t, "me", p)}})
 	w := start(t, s)
@@ -116,6 +118,7 @@ func TestMarkThatCannotBeWritten(t *testing.T) {
 // TestClaimThatCannotBeWritten: the attempt stays pending, and goes out when
 // the disk has room again, without a restart.
 func TestClaimThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	p := goodPeer(t)
 	s, get := withStuck(setup{accounts: []mail.Account{account(t, "me", p)}})
@@ -166,6 +169,7 @@ func fill(t testing.TB, dir string) func() {
 }
 
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	p := goodPeer(t)
 	a := account(t, "me", p)
@@ -195,6 +199,7 @@ func TestFullDisk(t *testing.T) {
 // TestDiskFillsUpDuringASend at each step, and has room again later: what was
 // accepted ends as sent, what was not as failed, once.
 func TestDiskFillsUpDuringASend(t *testing.T) {
+	t.Parallel()
 	for step, end := range map[mail.Step]mail.DeliveryStatus{mail.StepRcpt: mail.StatusFailed, mail.StepReply: mail.StatusSent} {
 		t.Run(string(step), func(t *testing.T) {
 			dir := smallDisk(t, "12m")
@@ -223,6 +228,7 @@ func TestDiskFillsUpDuringASend(t *testing.T) {
 }
 
 func TestReadOnlyDisk(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	p := goodPeer(t)
 	a := account(t, "me", p)
@@ -246,6 +252,7 @@ func TestReadOnlyDisk(t *testing.T) {
 // TestRestoredBackupSendsNothing: what an old copy of the database would send
 // waits for a person; what is new goes out.
 func TestRestoredBackupSendsNothing(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	p := goodPeer(t)
 	dead := account(t, "dead", p)

@@ -18,6 +18,7 @@ import (
 func goodPeer(t testing.TB) *smtptest.Peer { return smtptest.Start(t, smtptest.Script{}) }
 
 func TestSameKeySamePayloadReturnsTheAttempt(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	for _, c := range []struct {
 		name   string
@@ -107,6 +108,7 @@ func withStuck(s setup) (setup, func() *stuck) {
 }
 
 func TestSameKeyWhilePendingOrSending(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	t.Run("pending", func(t *testing.T) {
 		p := goodPeer(t)
@@ -143,6 +145,7 @@ func TestSameKeyWhilePendingOrSending(t *testing.T) {
 }
 
 func TestOtherPayloadIsRefused(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	p := goodPeer(t)
 	w := start(t, setup{accounts: []mail.Account{account(t, "me", p), account(t, "other", p)}})
@@ -201,6 +204,7 @@ func TestOtherPayloadIsRefused(t *testing.T) {
 }
 
 func TestTwoCallersRaceOneKey(t *testing.T) {
+	t.Parallel()
 	p := goodPeer(t)
 	w := start(t, setup{accounts: []mail.Account{account(t, "me", p)}})
 	got := make([]view.Attempt, 8)
@@ -234,6 +238,7 @@ func (lostRace) OpenAttempt(context.Context, mail.Attempt, int64) (mail.Attempt,
 }
 
 func TestLosingInsertWithoutARowIsAConflict(t *testing.T) {
+	t.Parallel()
 	p := goodPeer(t)
 	w := start(t, setup{accounts: []mail.Account{account(t, "me", p)}, wrap: func(s *store.Store) engine.Store { return lostRace{s} }})
 	_, err := w.Send(context.Background(), letter("key"))
@@ -246,6 +251,7 @@ func TestLosingInsertWithoutARowIsAConflict(t *testing.T) {
 }
 
 func TestRetryHasANewKeyAndALineage(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	for _, c := range []struct {
 		name   string
@@ -342,6 +348,7 @@ func unsubmitted() map[string]smtptest.Script {
 }
 
 func TestOutboundKeyIsReleasedBeforeSubmission(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	bad := unsubmitted()
 	bad["dial"] = smtptest.Script{}
@@ -382,6 +389,7 @@ func TestOutboundKeyIsReleasedBeforeSubmission(t *testing.T) {
 }
 
 func TestKeyIsKeptAfterSubmissionBegan(t *testing.T) {
+	t.Parallel()
 	for name, at := range map[string]map[mail.Step]smtptest.Action{
 		"lost in the body":         {mail.StepBody: smtptest.HangUp()},
 		"refused after the end":    {mail.StepReply: smtptest.Reply("554 5.7.1 no")},
@@ -405,6 +413,7 @@ func TestKeyIsKeptAfterSubmissionBegan(t *testing.T) {
 }
 
 func TestRecordsExpire(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	clk := newClock()
 	p := smtptest.Start(t, smtptest.Script{At: map[mail.Step]smtptest.Action{mail.StepBody: smtptest.HangUp()}})

@@ -17,6 +17,7 @@ import (
 // TestProcessesAnswerOneMessageWithOneKey: eight commands at once are one
 // attempt, one message at the server and eight identical answers.
 func TestProcessesAnswerOneMessageWithOneKey(t *testing.T) {
+	t.Parallel()
 	p := goodPeer(t)
 	a := account(t, "me", p)
 	dir := t.TempDir()
@@ -64,6 +65,7 @@ func release(t testing.TB, kids []*child) {
 // TestProcessesSendAtOnce: eight processes send on one database and one of them
 // is killed. SKRZYNKA_TEST_SENDS is how many each sends, 12 without it.
 func TestProcessesSendAtOnce(t *testing.T) {
+	t.Parallel()
 	sends := number(t, "SKRZYNKA_TEST_SENDS", 12)
 	p, imap := goodPeer(t), startIMAP(t)
 	a := account(t, "me", p)
@@ -97,7 +99,9 @@ func TestProcessesSendAtOnce(t *testing.T) {
 	defer cancel()
 	w.StartBackground(bg)
 	w.settled()
-	p.Close()
+	cancel()
+	w.Wait()
+	p.Wait()
 	oracle(t, w, p, imap)
 	if n := len(w.rows()); n < 7*sends || n > 8*sends {
 		t.Errorf("%d attempts", n)
@@ -108,6 +112,7 @@ func TestProcessesSendAtOnce(t *testing.T) {
 // touched by another that starts, recovers and sends meanwhile; when it dies,
 // it is.
 func TestCommandBesideARunningProgram(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	reached, goOn := make(chan struct{}), make(chan struct{})
 	var once sync.Once
@@ -148,6 +153,7 @@ func TestCommandBesideARunningProgram(t *testing.T) {
 
 // TestTwoResendsAtOnceAreOne: one press too many, in two programs.
 func TestTwoResendsAtOnceAreOne(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	for _, wait := range []bool{true, false} {
 		t.Run("wait "+strconv.FormatBool(wait), func(t *testing.T) {
@@ -190,6 +196,7 @@ func TestTwoResendsAtOnceAreOne(t *testing.T) {
 
 // TestTwoProgramsRecoverAtOnce settle each lost row once.
 func TestTwoProgramsRecoverAtOnce(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	p := goodPeer(t)
 	a := account(t, "me", p)

@@ -14,6 +14,7 @@ import (
 // TestRefusalsStoreNothing: each refusal leaves no attempt and no key, dials
 // nothing, and a draft it was about is still there.
 func TestRefusalsStoreNothing(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	for _, c := range []struct {
 		name      string
@@ -82,6 +83,7 @@ func TestRefusalsStoreNothing(t *testing.T) {
 }
 
 func TestReplyTargetIsRefused(t *testing.T) {
+	t.Parallel()
 	for name, from := range map[string]string{"no address": "nobody in particular", "an address that cannot be used": "<łukasz@example.net>"} {
 		t.Run(name, func(t *testing.T) {
 			p := goodPeer(t)
@@ -102,6 +104,7 @@ func TestReplyTargetIsRefused(t *testing.T) {
 }
 
 func TestAnsweredMessageMustExist(t *testing.T) {
+	t.Parallel()
 	w := start(t, setup{accounts: []mail.Account{account(t, "me", goodPeer(t))}})
 	_, err := w.Reply(context.Background(), view.ReplyRequest{MessageID: 4711, Body: "Yes.", Key: "key"})
 	if e := mail.AsError(err); err == nil || e.Code != mail.CodeNotFound && e.Code != mail.CodeReplyMessageInvalid {
@@ -110,6 +113,7 @@ func TestAnsweredMessageMustExist(t *testing.T) {
 }
 
 func TestConfirmModes(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	for _, c := range []struct {
 		mode mail.Confirm
@@ -154,6 +158,7 @@ func TestConfirmModes(t *testing.T) {
 // TestRateLimitHoldsAcrossProcesses: two engines with stores of their own over
 // one folder, sending at once, open no more attempts than one minute allows.
 func TestRateLimitHoldsAcrossProcesses(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	p := goodPeer(t)
 	a := account(t, "me", p)
@@ -190,6 +195,7 @@ func TestRateLimitHoldsAcrossProcesses(t *testing.T) {
 
 // TestBccIsNotInTheBytes: hidden recipients are in the envelope alone.
 func TestBccIsNotInTheBytes(t *testing.T) {
+	t.Parallel()
 	p := goodPeer(t)
 	w := start(t, setup{accounts: []mail.Account{account(t, "me", p)}})
 	r := letter("key")

@@ -99,6 +99,7 @@ func (b *bench) due() []mail.Attempt {
 var auto = mail.OutboxPolicy{ResendUnsubmitted: "auto", RetryRecordDays: 30}
 
 func TestAutomaticTriesAreBoundedByNumber(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, auto, mail.SendPolicy{}, offline)
 	last := b.send()
 	first := last
@@ -143,6 +144,7 @@ func TestAutomaticTriesAreBoundedByNumber(t *testing.T) {
 }
 
 func TestAutomaticTriesAreBoundedByAge(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, auto, mail.SendPolicy{}, offline)
 	first := b.send()
 	b.clk.add(3*time.Hour + 59*time.Minute + 50*time.Second) // asleep
@@ -156,6 +158,7 @@ func TestAutomaticTriesAreBoundedByAge(t *testing.T) {
 }
 
 func TestAutomaticTryReachesTheServer(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, auto, mail.SendPolicy{}, offline, offline, taken1)
 	a := b.send()
 	for range 2 {
@@ -171,6 +174,7 @@ func TestAutomaticTryReachesTheServer(t *testing.T) {
 }
 
 func TestOnlyFailuresBeforeSubmissionAreTriedAgain(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		ev   mail.Evidence
@@ -228,6 +232,7 @@ func openStore(t *testing.T, b *bench) *bench {
 }
 
 func TestCancelEndsAutomaticTries(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, auto, mail.SendPolicy{}, offline)
 	a := b.send()
 	must(t, b.st.StopRetry(t.Context(), a.ID))
@@ -238,6 +243,7 @@ func TestCancelEndsAutomaticTries(t *testing.T) {
 }
 
 func TestResendByAPersonEndsAutomaticTries(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, auto, mail.SendPolicy{}, offline, taken1)
 	a := b.send()
 	n, _, err := b.Resend(t.Context(), a.ID, outbox.ResendOptions{})
@@ -250,6 +256,7 @@ func TestResendByAPersonEndsAutomaticTries(t *testing.T) {
 }
 
 func TestTwoProgramsTryAgainOnce(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, auto, mail.SendPolicy{}, offline, taken1)
 	b.send()
 	other := openStore(t, b)
@@ -262,6 +269,7 @@ func TestTwoProgramsTryAgainOnce(t *testing.T) {
 
 // TestRateLimitHoldsUpAutomaticTries and does not end them.
 func TestRateLimitHoldsUpAutomaticTries(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, auto, mail.SendPolicy{MaxPerMinute: 1}, offline, taken1)
 	a := b.send()
 	b.clk.add(30 * time.Second) // due, but a minute has not passed
@@ -280,6 +288,7 @@ func TestRateLimitHoldsUpAutomaticTries(t *testing.T) {
 // TestFilesGoWithEveryRoad: a scheduled draft, a resend of the same bytes and
 // one as a new message all carry the file.
 func TestFilesGoWithEveryRoad(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	file := compose.Attach("plan.txt", "text/plain", []byte("the plan"))
 	has := func(t *testing.T, b []byte) {
@@ -324,6 +333,7 @@ func TestFilesGoWithEveryRoad(t *testing.T) {
 }
 
 func TestScheduledDrafts(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	t.Run("goes out at its time and not before", func(t *testing.T) {
 		b := newBench(t, auto, mail.SendPolicy{}, taken1)
@@ -392,6 +402,7 @@ func TestScheduledDrafts(t *testing.T) {
 }
 
 func TestDueTakesTheDeadProcessesPending(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	b := newBench(t, auto, mail.SendPolicy{}, taken1)
 	other := openStore(t, b)
@@ -412,6 +423,7 @@ func TestDueTakesTheDeadProcessesPending(t *testing.T) {
 // TestUndoWindow: with it a send is first a draft with a time, which undo takes
 // back; no attempt exists before.
 func TestUndoWindow(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	clk := newClock()
 	p := goodPeer(t)
@@ -444,6 +456,7 @@ func TestUndoWindow(t *testing.T) {
 // TestMoreThanTheLanesWaitAsPending: what has not begun when the process dies
 // is not in doubt.
 func TestMoreThanTheLanesWaitAsPending(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	hold := make(chan struct{})
 	p := smtptest.Start(t, smtptest.Script{Hold: hold})

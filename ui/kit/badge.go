@@ -39,7 +39,7 @@ func (t *Theme) Badge(b view.Badge) Cell {
 	c := t.Status(b.Status)
 	switch {
 	case b.Bounced:
-		c.Text += ", bounced"
+		c.Text += " " + t.Glyph.Dot + " bounced"
 		c.Style = t.Bad
 	case b.Proven || b.Resolved == mail.ResolutionSent:
 		c.Text += " " + t.Glyph.Sent

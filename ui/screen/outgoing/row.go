@@ -71,7 +71,7 @@ func badgeWidth(w int) int {
 	case w >= 100:
 		return 20
 	case w >= 60:
-		return 15
+		return 16
 	}
 	return 13
 }

@@ -45,7 +45,7 @@ func arrives(t testing.TB, s *Store, raw []byte, at func(point string)) {
 func TestChildArrives(t *testing.T) {
 	args := childArgs()
 	if args == nil || len(args) != 3 {
-		t.Skip("runs in a child process only")
+		return // the parent has nothing to do here
 	}
 	raw, err := os.ReadFile(args[1])
 	must(t, err)

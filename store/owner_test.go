@@ -27,7 +27,7 @@ func childArgs() []string {
 func TestChild(t *testing.T) {
 	args := childArgs()
 	if args == nil {
-		t.Skip("runs in a child process only")
+		return // the parent has nothing to do here
 	}
 	s, err := Open(context.Background(), args[0], Options{})
 	must(t, err)

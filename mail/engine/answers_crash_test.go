@@ -85,7 +85,7 @@ func (d *dying) SettleStep(ctx context.Context, id string, to mail.FollowState, 
 func TestChildFollowsUp(t *testing.T) {
 	raw := os.Getenv(childEnv)
 	if raw == "" {
-		t.Skip("runs in a child process only")
+		return // the parent has nothing to do here
 	}
 	var o childOrder
 	if err := json.Unmarshal([]byte(raw), &o); err != nil {

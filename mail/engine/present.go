@@ -155,9 +155,16 @@ func presentLines(text string) []view.Line {
 	body, _ := parse.SplitSignature(text)
 	n := len(parse.Lines(body))
 	lines := parse.Lines(text)
-	out := make([]view.Line, len(lines))
+	out := make([]view.Line, 0, len(lines))
 	for i, l := range lines {
-		out[i] = view.Line{Depth: l.Depth, Signature: i >= n, Text: safe.Block(l.Text)}
+		// Cleaning finds more kinds of line end than a mail has (CR, NEL, LS, PS).
+		shown := safe.Block(l.Text).Lines()
+		if len(shown) == 0 {
+			shown = []safe.Text{{}}
+		}
+		for _, t := range shown {
+			out = append(out, view.Line{Depth: l.Depth, Signature: i >= n, Text: t})
+		}
 	}
 	return out
 }

@@ -307,3 +307,14 @@ func TestSixteenColoursStayReadable(t *testing.T) {
 		t.Errorf("bold is lost on the cursor's row: %q", got)
 	}
 }
+
+// What a sender writes must not make a page longer than its room: the footer
+// and the header are ours.
+func TestLineEndsInsideALine(t *testing.T) {
+	if got := Wrap("a\nb", 20); len(got) != 2 {
+		t.Errorf("Wrap keeps a line end inside: %q", got)
+	}
+	if got := Frame([]string{"a\nb", "c"}, 3, 2); got != "a  \nc  " {
+		t.Errorf("Frame made %q", got)
+	}
+}

@@ -114,7 +114,7 @@ func Wrap(s string, w int) []string {
 	if w < 1 {
 		w = 1
 	}
-	if Width(s) <= w {
+	if Width(s) <= w && strings.IndexByte(s, '\n') < 0 {
 		return []string{s}
 	}
 	return strings.Split(ansi.Wrap(s, w, ""), "\n")
@@ -133,7 +133,9 @@ func Frame(lines []string, w, h int) string {
 			b.WriteByte('\n')
 		}
 		if i < len(lines) {
-			b.WriteString(Fit(lines[i], w))
+			// A line end inside would push the footer off the screen.
+			line, _, _ := strings.Cut(lines[i], "\n")
+			b.WriteString(Fit(line, w))
 		} else {
 			b.WriteString(Spaces(w))
 		}

@@ -60,7 +60,11 @@ type home struct {
 
 func newHome(t testing.TB) *home {
 	t.Helper()
-	dir := t.TempDir()
+	dir, err := os.MkdirTemp("", "sk") // short: a path of it is shown in 80 columns
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	h := &home{t: t, dir: dir, state: filepath.Join(dir, "state", "skrzynka")}
 	h.env = []string{"HOME=" + dir, "XDG_CONFIG_HOME=" + filepath.Join(dir, "config"), "XDG_STATE_HOME=" + filepath.Join(dir, "state"),
 		"TMPDIR=" + dir, "PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "LANG=C.UTF-8", "TZ=UTC"}

@@ -121,7 +121,7 @@ func (a *App) header(w int) string {
 	top := a.top()
 	var left []kit.Cell
 	if note := a.deps.DemoNote; note != "" && w >= 40 {
-		if w < 120 { // what comes after the comma can be read in a wider window
+		if len(note) > w/3 { // what comes after the comma can be read in a wider window
 			note, _, _ = strings.Cut(note, ",")
 		}
 		left = append(left, kit.Cell{Text: " " + kit.Clean(note) + " ", Style: t.Warn.On(t.Select)})

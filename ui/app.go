@@ -94,6 +94,7 @@ type App struct {
 	engine Engine
 
 	w, h     int
+	opened   uint64 // Order of the newest navigation that was taken
 	stack    []entry
 	dialogs  []shown
 	keys     kit.Resolver

@@ -472,3 +472,14 @@ func TestWhatIsStillToHappenHasNoMarkOfSuccess(t *testing.T) {
 		t.Errorf("the notice of a send that can be taken back:\n%s", d.Frame())
 	}
 }
+
+// Of two navigations the one asked for later wins, whichever arrives first.
+func TestTheLaterKeysPageWins(t *testing.T) {
+	d := drive(t, uitest.Sample(), 80, 24)
+	first, second := kit.Open(kit.Page{Kind: kit.KindAttempts}), kit.Open(kit.Page{Kind: kit.KindRetry})
+	d.Send(second())
+	d.Send(first())
+	if f := d.Frame(); !strings.Contains(f, "retry") {
+		t.Errorf("the earlier key's page is on top:\n%s", f)
+	}
+}

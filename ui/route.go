@@ -20,6 +20,12 @@ func (a *App) navigate(n kit.Navigate) tea.Cmd {
 		}
 		return a.back()
 	}
+	if n.Order != 0 {
+		if n.Order < a.opened {
+			return nil // a later key's page is there already
+		}
+		a.opened = n.Order
+	}
 	return a.open(n.Page, n.Replace)
 }
 

@@ -125,13 +125,18 @@ type Navigate struct {
 	Replace bool // in place of the current page
 	Back    bool // close the current page
 	Closing Screen
+	// Order grows with every Open and Replace: commands run side by side, and of
+	// two keys pressed quickly the second one's page must win.
+	Order uint64
 }
 
 // Open puts a page on top of the current one.
-func Open(p Page) tea.Cmd { return Send(Navigate{Page: p}) }
+func Open(p Page) tea.Cmd { return Send(Navigate{Page: p, Order: generations.Add(1)}) }
 
 // Replace puts a page in place of the current one.
-func Replace(p Page) tea.Cmd { return Send(Navigate{Page: p, Replace: true}) }
+func Replace(p Page) tea.Cmd {
+	return Send(Navigate{Page: p, Replace: true, Order: generations.Add(1)})
+}
 
 // Back closes the page of screen s and shows the one below. It does nothing if
 // s is no longer the top page, so that a late answer closes nothing else.

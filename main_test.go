@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -196,6 +197,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"message": scriptMessage, "json": scriptJSON, "accepted": scriptAccepted, "stop": scriptStop,
+			"start": scriptStart, "received": scriptReceived, "same": scriptSame,
 		},
 	})
 }
@@ -316,4 +318,34 @@ func TestAConflictOfKeysIsOneSentence(t *testing.T) {
 	if len(p) != 1 || p[0].Path != "" || strings.HasSuffix(p[0].Problem, ".") || !strings.Contains(p[0].Problem, `"e"`) {
 		t.Errorf("problems %+v", p)
 	}
+}
+
+// start imap opens the IMAP ports again.
+func scriptStart(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(ts.Value("servers").(*loopback.Servers).StartIMAP())
+}
+
+// received MESSAGE-ID PATTERN looks into the bytes that the server took.
+func scriptReceived(ts *testscript.TestScript, neg bool, args []string) {
+	found := false
+	for _, a := range ts.Value("servers").(*loopback.Servers).AcceptedByID(args[0]) {
+		found = found || regexp.MustCompile("(?i)"+args[1]).Match(a.Raw)
+	}
+	if found == neg {
+		ts.Fatalf("%q in what was received: %v", args[1], found)
+	}
+}
+
+// same FILE FOLDER SUBJECT compares a file with the message on the server, byte
+// by byte.
+func scriptSame(ts *testscript.TestScript, _ bool, args []string) {
+	for _, m := range ts.Value("servers").(*loopback.Servers).Folder(args[1]) {
+		if strings.Contains(string(m.Raw), "Subject: "+args[2]) {
+			if got := ts.ReadFile(args[0]); got != string(m.Raw) {
+				ts.Fatalf("not the same bytes:\n%q\n%q", got, m.Raw)
+			}
+			return
+		}
+	}
+	ts.Fatalf("there is no %q in %s", args[2], args[1])
 }

@@ -61,7 +61,9 @@ func badge(a *mail.Attempt) view.Badge {
 
 func presentEvidence(a *mail.Attempt) view.Evidence {
 	ev := a.Evidence
-	handed := ev.HandedOver || !a.HandoverAt.IsZero()
+	// Of an attempt on its way only the mark is known. Of a settled one the
+	// evidence says it: the mark may be there and the terminator not be begun.
+	handed := ev.HandedOver || a.Status == mail.StatusSending && !a.HandoverAt.IsZero()
 	v := view.Evidence{LastStep: ev.LastStep, Fault: ev.Fault, HandedOver: handed,
 		NotHandedOver: a.Status == mail.StatusUncertain && ev.Fault == mail.FaultGone && !handed,
 		Server:        safe.Line(ev.Server), TLS: safe.Line(ev.TLS), AcceptedCount: ev.Accepted(),

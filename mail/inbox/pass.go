@@ -61,8 +61,7 @@ func (p *pass) run(ctx context.Context, only string, out *view.AccountSync) erro
 		return err
 	}
 	p.progress("folders", "", 0, 0)
-	remote, broken, session, err := mirror.FoldersResilient(ctx, p.dial, session)
-	p.open = session
+	remote, broken, err := p.listFolders(ctx, session)
 	if err != nil {
 		return err
 	}
@@ -177,6 +176,30 @@ func rank(f mail.Folder) int { return slices.Index(mail.AllFolderKinds(), f.Kind
 
 func sameFolder(name string, f mail.Folder) bool {
 	return f.Name == name || strings.EqualFold(name, "inbox") && f.Kind == mail.FolderInbox || string(f.Kind) != "" && strings.EqualFold(name, string(f.Kind))
+}
+
+// listFolders asks for the server's folders with their counts, and says below
+// which names it could not look.
+func (p *pass) listFolders(ctx context.Context, session *mirror.Session) (remote []mirror.Folder, broken []string, err error) {
+	have, err := p.store.Folders(ctx, p.Account.Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	known := make([]string, 0, len(have))
+	for _, f := range have {
+		if f.Selectable {
+			known = append(known, f.Name)
+		}
+	}
+	remote, err = session.FoldersKnown(ctx, known)
+	if err == nil || !mirror.Refused(err) && !errors.Is(err, mirror.ErrDecode) {
+		return remote, nil, err
+	}
+	if session, err = p.session(ctx); err != nil {
+		return nil, nil, err
+	}
+	remote, broken, p.open, err = mirror.FoldersResilient(ctx, p.dial, session)
+	return remote, broken, err
 }
 
 // putFolders takes over the server's list. Of a list with holes nothing is

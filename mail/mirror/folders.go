@@ -29,6 +29,61 @@ func (s *Session) Folders(ctx context.Context) ([]Folder, error) {
 	return out, err
 }
 
+// maxKnown is how many folders FoldersKnown asks for beside the list.
+const maxKnown = 40
+
+// FoldersKnown is Folders for a caller that knows the folders' names from
+// before: it asks for their counts at once, beside the list, in one round trip.
+// That is quicker than a list with counts, for which some servers open every
+// folder. Names that are gone do no harm; new folders cost another round trip.
+func (s *Session) FoldersKnown(ctx context.Context, known []string) ([]Folder, error) {
+	if len(known) == 0 || len(known) > maxKnown {
+		return s.Folders(ctx)
+	}
+	var out []Folder
+	err := s.run(ctx, "listing folders", midBudget, func() error {
+		var opts *imap.ListOptions
+		if s.caps.SpecialUse && slices.Contains(s.caps.All, string(imap.CapListExtended)) {
+			opts = &imap.ListOptions{ReturnSpecialUse: true}
+		}
+		list := s.client.List("", "*", opts)
+		waits := make([]func() (*imap.StatusData, error), len(known))
+		for i, name := range known {
+			waits[i] = s.client.Status(name, s.statusItems()).Wait
+		}
+		rows, err := list.Collect()
+		status := map[string]Mailbox{}
+		var broken error
+		for i, wait := range waits {
+			switch d, err := wait(); {
+			case err == nil:
+				status[known[i]] = fromStatus(d)
+			case !Refused(err):
+				broken = err
+			}
+		}
+		if broken != nil {
+			return broken
+		}
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			f := folderOf(row)
+			if f.Name == "" || slices.ContainsFunc(out, func(g Folder) bool { return g.Name == f.Name }) {
+				continue
+			}
+			if box, ok := status[f.Name]; ok {
+				f.Status, f.HasStatus = box, true
+			}
+			out = append(out, f)
+		}
+		s.w.item()
+		return s.fillStatus(out)
+	})
+	return out, err
+}
+
 // Status asks for the counts of one folder without opening it.
 func (s *Session) Status(ctx context.Context, folder string) (Mailbox, error) {
 	var box Mailbox

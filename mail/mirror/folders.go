@@ -46,12 +46,15 @@ func (s *Session) FoldersKnown(ctx context.Context, known []string) ([]Folder, e
 		if s.caps.SpecialUse && slices.Contains(s.caps.All, string(imap.CapListExtended)) {
 			opts = &imap.ListOptions{ReturnSpecialUse: true}
 		}
-		list := s.client.List("", "*", opts)
+		// INBOX first: with another command before it Dovecot looks through all
+		// of a Maildir.
+		known = slices.Clone(known)
+		slices.SortStableFunc(known, func(a, b string) int { return inboxFirst(a) - inboxFirst(b) })
 		waits := make([]func() (*imap.StatusData, error), len(known))
 		for i, name := range known {
 			waits[i] = s.client.Status(name, s.statusItems()).Wait
 		}
-		rows, err := list.Collect()
+		list := s.client.List("", "*", opts)
 		status := map[string]Mailbox{}
 		var broken error
 		for i, wait := range waits {
@@ -62,6 +65,7 @@ func (s *Session) FoldersKnown(ctx context.Context, known []string) ([]Folder, e
 				broken = err
 			}
 		}
+		rows, err := list.Collect()
 		if broken != nil {
 			return broken
 		}
@@ -82,6 +86,13 @@ func (s *Session) FoldersKnown(ctx context.Context, known []string) ([]Folder, e
 		return s.fillStatus(out)
 	})
 	return out, err
+}
+
+func inboxFirst(name string) int {
+	if strings.EqualFold(name, "INBOX") {
+		return 0
+	}
+	return 1
 }
 
 // Status asks for the counts of one folder without opening it.

@@ -334,3 +334,31 @@ func TestAppendAgainstServer(t *testing.T) {
 		t.Errorf("flags and date: %+v, %v", head[1], err)
 	}
 }
+
+func TestFoldersKnown(t *testing.T) {
+	m := startMemory(t, allCaps(), mail.SecurityTLS)
+	m.deliver(t, "INBOX", message("a@x", "one"))
+	for _, tc := range []struct {
+		name  string
+		known []string
+	}{
+		{"none", nil},
+		{"all", []string{"Sent", "INBOX", "Entwürfe & Co"}},
+		{"one of them, and one that is gone", []string{"Gone", "INBOX"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got, err := dial(t, m.opts).FoldersKnown(t.Context(), tc.known)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(got) != 3 {
+				t.Errorf("%d folders, want 3", len(got))
+			}
+			for _, f := range got {
+				if !f.HasStatus || f.Name == "INBOX" && f.Status.Messages != 1 {
+					t.Errorf("%+v", f)
+				}
+			}
+		})
+	}
+}

@@ -22,7 +22,7 @@ type quiet struct{ *engine.Engine }
 func (quiet) Subscribe(int) (<-chan view.Change, func()) { return nil, func() {} }
 
 // filled returns the real engine over a real store with n messages in INBOX.
-func filled(b *testing.B, n int) quiet {
+func filled(b testing.TB, n int) quiet {
 	b.Helper()
 	ctx := context.Background()
 	acct := mail.Account{Name: "big", Email: "ada@example.org", IMAP: mail.Server{Host: "imap.invalid", Port: 993}}
@@ -88,6 +88,68 @@ func BenchmarkScale(b *testing.B) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// counted counts what the screens ask of the engine.
+type counted struct {
+	quiet
+	windows, rows, opened, folders int
+}
+
+func (c *counted) Messages(ctx context.Context, q view.ListQuery) (view.Page, error) {
+	p, err := c.quiet.Messages(ctx, q)
+	c.windows, c.rows = c.windows+1, c.rows+len(p.Rows)
+	return p, err
+}
+
+func (c *counted) Message(ctx context.Context, id int64) (view.Message, error) {
+	c.opened++
+	return c.quiet.Message(ctx, id)
+}
+
+func (c *counted) Folders(ctx context.Context, account string) ([]view.Folder, error) {
+	c.folders++
+	return c.quiet.Folders(ctx, account)
+}
+
+// A key reads as many windows and rows at twenty thousand messages as at a
+// thousand: nothing that is asked grows with the mailbox. That no statement
+// walks through a table is asserted in package store.
+func TestKeysReadTheSameAtEverySize(t *testing.T) {
+	keys := []string{"j", "j", "pgdown", "pgdown", "ctrl+d", "k", "pgup", "enter", "esc", "x", "G", "k", "pgup", "home", "j"}
+	var small []string
+	for _, n := range []int{1000, 20000} {
+		e := &counted{quiet: filled(t, n)}
+		var timers kittest.Timers
+		app, err := ui.New(ui.Deps{Engine: e, After: timers.After})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		note := func(what string) {
+			got = append(got, fmt.Sprintf("%s: %d windows, %d rows, %d messages, %d folder lists", what, e.windows, e.rows, e.opened, e.folders))
+			if e.rows > 400 {
+				t.Errorf("%s read %d rows", what, e.rows)
+			}
+			e.windows, e.rows, e.opened, e.folders = 0, 0, 0, 0
+		}
+		d := kittest.New(t, app, &timers, 120, 40)
+		note("first frame")
+		for _, k := range keys {
+			d.Send(kittest.Key(k))
+			d.Frame()
+			note(k)
+		}
+		if small == nil {
+			small = got
+			continue
+		}
+		for i := range got {
+			if got[i] != small[i] {
+				t.Errorf("%d messages: %s; 1000 messages: %s", n, got[i], small[i])
+			}
 		}
 	}
 }

@@ -78,8 +78,12 @@ func BenchmarkScale(b *testing.B) {
 		d := show()
 		for _, keys := range [][]string{{"j"}, {"pgdown"}, {"enter", "esc"}} {
 			b.Run(fmt.Sprintf("%s/%d", keys[0], n), func(b *testing.B) {
+				back := 900 // keys until the smaller mailbox would end
+				if keys[0] == "pgdown" {
+					back = 20
+				}
 				for i := 0; b.Loop(); i++ {
-					if i%900 == 899 {
+					if i%back == back-1 {
 						d.Send(kittest.Key("home"))
 					}
 					for _, k := range keys {

@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"skrzynka/mail"
 )
@@ -82,8 +84,13 @@ func (t *tx) setFlag(batch string, id int64, col string, on bool) (bool, error) 
 	return true, err
 }
 
+// touched announces a changed message; of very many only that there are some.
 func (t *tx) touched(account string, id int64) {
-	t.changed("messages", account, itoa(id))
+	if len(t.changes) < 100 {
+		t.changed("messages", account, itoa(id))
+	} else {
+		t.changed("messages", account, "")
+	}
 	t.changed("folders", account, "")
 }
 
@@ -181,44 +188,74 @@ func (t *tx) endJournal(e entry, state, why string) error {
 // JournalBegun commits that the server is about to be told. An action that was
 // undone is a CONFLICT and must not be done.
 func (s *Store) JournalBegun(ctx context.Context, id int64) error {
-	return s.write(ctx, func(t *tx) error {
-		if _, err := t.open(id); err != nil {
-			return err
+	begun, err := s.JournalBegin(ctx, []int64{id})
+	if err == nil && len(begun) == 0 {
+		return conflict("That action was undone, or has ended.")
+	}
+	return err
+}
+
+// JournalBegin is JournalBegun for many in one transaction. It returns those
+// that are to be done, in their order; the others were undone meanwhile.
+func (s *Store) JournalBegin(ctx context.Context, ids []int64) (begun []int64, err error) {
+	err = s.write(ctx, func(t *tx) error {
+		for _, id := range ids {
+			n, err := t.exec(`UPDATE journal SET state = 'begun', tries = tries + 1, updated_at = ? WHERE id = ? AND state IN ('waiting','begun')`, t.now, id)
+			if err != nil {
+				return err
+			}
+			if n > 0 {
+				begun = append(begun, id)
+			}
 		}
-		_, err := t.exec(`UPDATE journal SET state = 'begun', tries = tries + 1, updated_at = ? WHERE id = ?`, t.now, id)
-		return err
+		return nil
 	})
+	return begun, err
 }
 
 // JournalDone records that the server has done it. For a move place is where
 // the message is now (COPYUID, RFC 4315); the zero place says that the server
 // did not tell: the next pass over that folder finds it.
 func (s *Store) JournalDone(ctx context.Context, id int64, place mail.UID) error {
+	return s.JournalEnd(ctx, map[int64]mail.UID{id: place})
+}
+
+// JournalEnd is JournalDone for many in one transaction.
+func (s *Store) JournalEnd(ctx context.Context, places map[int64]mail.UID) error {
 	return s.write(ctx, func(t *tx) error {
-		e, err := t.open(id)
-		if err != nil {
-			return err
+		for _, id := range slices.Sorted(maps.Keys(places)) {
+			if err := t.journalDone(id, places[id]); err != nil {
+				return err
+			}
 		}
-		if err := t.endJournal(e, "done", ""); err != nil {
-			return err
-		}
-		if e.action != string(mail.JournalMove) || place.Validity == 0 || place.UID == 0 {
-			return nil
-		}
-		t.touched(e.name, e.message)
-		if err := t.relocate(e.message, e.to, mail.UID{UID: uint32(e.message)}, e.to, place); err != nil {
-			return err
-		}
-		// Still where the move put it? Then it gets its place, unless a pass has
-		// just stored the same mail there as new: that row makes room.
-		if _, err := t.exec(`DELETE FROM message AS m WHERE m.folder_id = ? AND m.uid_validity = ? AND m.uid = ? AND m.id <> ? AND NOT `+referenced,
-			e.to, place.Validity, place.UID, e.message); err != nil {
-			return err
-		}
-		_, err = t.exec(`UPDATE OR IGNORE message SET uid_validity = ?, uid = ? WHERE id = ? AND folder_id = ? AND uid_validity = 0`,
-			place.Validity, place.UID, e.message, e.to)
-		return err
+		return nil
 	})
+}
+
+func (t *tx) journalDone(id int64, place mail.UID) error {
+	e, err := t.open(id)
+	if err != nil {
+		return err
+	}
+	if err := t.endJournal(e, "done", ""); err != nil {
+		return err
+	}
+	if e.action != string(mail.JournalMove) || place.Validity == 0 || place.UID == 0 {
+		return nil
+	}
+	t.touched(e.name, e.message)
+	if err := t.relocate(e.message, e.to, mail.UID{UID: uint32(e.message)}, e.to, place); err != nil {
+		return err
+	}
+	// Still where the move put it? Then it gets its place, unless a pass has
+	// just stored the same mail there as new: that row makes room.
+	if _, err := t.exec(`DELETE FROM message AS m WHERE m.folder_id = ? AND m.uid_validity = ? AND m.uid = ? AND m.id <> ? AND NOT `+referenced,
+		e.to, place.Validity, place.UID, e.message); err != nil {
+		return err
+	}
+	_, err = t.exec(`UPDATE OR IGNORE message SET uid_validity = ?, uid = ? WHERE id = ? AND folder_id = ? AND uid_validity = 0`,
+		place.Validity, place.UID, e.message, e.to)
+	return err
 }
 
 // JournalFailed records that the server refused, and undoes that one action

@@ -47,6 +47,26 @@ func (s *Store) Message(ctx context.Context, id int64) (mail.StoredMessage, erro
 	return found[0], nil
 }
 
+// MessageAccounts says to which account each of the messages belongs; what is
+// not there is left out.
+func (s *Store) MessageAccounts(ctx context.Context, ids []int64) (map[int64]string, error) {
+	rows, err := s.r.QueryContext(ctx, `SELECT m.id, c.name FROM json_each(?) w CROSS JOIN message m ON m.id = w.value JOIN account c ON c.id = m.account_id`, toJSON(ids))
+	if err != nil {
+		return nil, fail(err)
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err says what went wrong
+	out := make(map[int64]string, len(ids))
+	for rows.Next() {
+		var id int64
+		var name string
+		if err := rows.Scan(&id, &name); err != nil {
+			return nil, fail(err)
+		}
+		out[id] = name
+	}
+	return out, fail(rows.Err())
+}
+
 // MessagesByMessageID returns the messages of an account that carry a
 // Message-ID (brackets included), newest first.
 func (s *Store) MessagesByMessageID(ctx context.Context, account, rfcMessageID string) ([]mail.StoredMessage, error) {

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"skrzynka/mail"
@@ -143,11 +145,24 @@ func (s *Store) FinishReRead(ctx context.Context, folderID int64, validity uint3
 // stored under this UIDVALIDITY, and those a person has moved away without the
 // server knowing yet.
 func (s *Store) UIDs(ctx context.Context, folderID int64, validity uint32) ([]uint32, error) {
-	uids, err := all(ctx, s.r, scanOne[uint32], `SELECT uid FROM message WHERE folder_id = ?1 AND uid_validity = ?2 AND vanished_at IS NULL
-		UNION ALL SELECT from_uid FROM journal WHERE from_folder = ?1 AND from_validity = ?2 AND action = 'move' AND state IN ('waiting','begun')`,
-		folderID, validity)
+	// As one string: a row each costs ten times the reading.
+	var list string
+	if err := s.r.QueryRowContext(ctx, `SELECT coalesce(group_concat(uid, ' '), '') FROM (
+		SELECT uid FROM message WHERE folder_id = ?1 AND uid_validity = ?2 AND vanished_at IS NULL
+		UNION ALL SELECT from_uid FROM journal WHERE from_folder = ?1 AND from_validity = ?2 AND action = 'move' AND state IN ('waiting','begun'))`,
+		folderID, validity).Scan(&list); err != nil {
+		return nil, fail(err)
+	}
+	uids := make([]uint32, 0, len(list)/6)
+	for word := range strings.FieldsSeq(list) {
+		n, err := strconv.ParseUint(word, 10, 32)
+		if err != nil {
+			return nil, fail(err)
+		}
+		uids = append(uids, uint32(n))
+	}
 	slices.Sort(uids)
-	return slices.Compact(uids), err
+	return slices.Compact(uids), nil
 }
 
 // AddPoison notes that a message could not be read, and counts how often.

@@ -24,6 +24,7 @@ type Store interface {
 	ListMessages(ctx context.Context, q view.ListQuery) (view.Page, error)
 	ListMessage(ctx context.Context, id int64) (view.MessageRow, error)
 	RawMessage(ctx context.Context, id int64) ([]byte, error)
+	MessageAccounts(ctx context.Context, ids []int64) (map[int64]string, error)
 
 	SetFlag(ctx context.Context, ids []int64, flag mail.FlagName, on bool) (batch string, err error)
 	MoveMessages(ctx context.Context, ids []int64, toFolder int64) (batch string, err error)

@@ -72,11 +72,25 @@ func (s *syncer) of(acct *mail.Account) *inbox.Syncer {
 		s.by[acct.Name] = inbox.New(inbox.Options{Account: acct, Store: s.e.Store, Clock: s.e.Clock, Poll: s.e.PollInterval,
 			Dial:     func(ctx context.Context) (*mirror.Session, error) { return s.e.dialMirror(ctx, acct) },
 			ResumeAt: func(back time.Time) time.Time { return follow.ResumeAt(back, acct.FollowUp, s.e.zone()) },
+			OnRefused: func(j mail.JournalEntry, why *mail.Error) {
+				s.e.publish(view.Change{Topic: view.TopicMessages, Account: acct.Name, ID: itoa(int(j.MessageID)), Err: undone(j, why)})
+			},
 			OnProgress: func(p view.SyncProgress) {
 				s.e.publish(view.Change{Topic: view.TopicSync, Account: acct.Name, Progress: &p})
 			}})
 	}
 	return s.by[acct.Name]
+}
+
+// undone says that an action was taken back because the server refused it.
+func undone(j mail.JournalEntry, why *mail.Error) *mail.Error {
+	e := *why
+	what := "Moving a message"
+	if j.Action == mail.JournalFlag {
+		what = "Changing a flag"
+	}
+	e.Text = what + " was undone. " + why.Text
+	return &e
 }
 
 // start runs every account's loop until ctx ends.

@@ -124,20 +124,24 @@ func (e *Engine) MoveTo(ctx context.Context, ids []int64, kind mail.FolderKind, 
 func (e *Engine) byTarget(ctx context.Context, ids []int64, kind mail.FolderKind) (map[int64][]int64, error) {
 	target := map[string]int64{}
 	groups := map[int64][]int64{}
+	accounts, err := e.Store.MessageAccounts(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
 	for _, id := range ids {
-		row, err := e.Store.Message(ctx, id)
-		if err != nil {
-			return nil, err
+		account, ok := accounts[id]
+		if !ok {
+			return nil, notFound("message", id)
 		}
-		if target[row.Account] == 0 {
-			f, ok := e.FolderOfKind(ctx, row.Account, kind)
+		if target[account] == 0 {
+			f, ok := e.FolderOfKind(ctx, account, kind)
 			if !ok {
-				return nil, &mail.Error{Code: mail.CodeNotFound, Text: fmt.Sprintf("Account %s has no %s folder.", row.Account, kind),
+				return nil, &mail.Error{Code: mail.CodeNotFound, Text: fmt.Sprintf("Account %s has no %s folder.", account, kind),
 					Hint: "Give one of its folders that kind in the configuration; nothing was moved."}
 			}
-			target[row.Account] = f.ID
+			target[account] = f.ID
 		}
-		groups[target[row.Account]] = append(groups[target[row.Account]], id)
+		groups[target[account]] = append(groups[target[account]], id)
 	}
 	return groups, nil
 }

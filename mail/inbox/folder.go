@@ -84,13 +84,12 @@ func (p *folderPass) finish(ctx context.Context) error {
 			return err
 		}
 	}
-	if p.local.ReRead || p.local.UIDValidity != p.box.UIDValidity {
-		n, err := p.store.FinishReRead(ctx, p.row.ID, p.box.UIDValidity, p.begun)
-		if err != nil {
-			return err
-		}
-		p.report.Vanished += n
+	// Rows of an older UIDVALIDITY, and moves here of what was gone by then.
+	n, err := p.store.FinishReRead(ctx, p.row.ID, p.box.UIDValidity, p.begun)
+	if err != nil {
+		return err
 	}
+	p.report.Vanished += n
 	return p.store.SetFolderState(ctx, p.row.ID, p.box.UIDValidity, p.box.UIDNext, p.box.HighestModSeq, p.clock.Now())
 }
 

@@ -45,6 +45,8 @@ type server struct {
 	roots []byte
 	// fetching is called before each FETCH is answered.
 	fetching atomic.Pointer[func(folder string) error]
+	// changing is called before each MOVE and STORE.
+	changing atomic.Pointer[func(set imap.NumSet) error]
 	// lie changes what STATUS, alone or in LIST, says.
 	lie atomic.Pointer[func(*imap.StatusData)]
 }
@@ -103,7 +105,24 @@ func (e *session) Status(name string, o *imap.StatusOptions) (*imap.StatusData, 
 	return d, err
 }
 
+func (e *session) change(set imap.NumSet) error {
+	if f := e.s.changing.Load(); f != nil {
+		return (*f)(set)
+	}
+	return nil
+}
+
+func (e *session) Store(w *imapserver.FetchWriter, set imap.NumSet, flags *imap.StoreFlags, o *imap.StoreOptions) error {
+	if err := e.change(set); err != nil {
+		return err
+	}
+	return e.Session.Store(w, set, flags, o)
+}
+
 func (e *session) Move(w *imapserver.MoveWriter, set imap.NumSet, dest string) error {
+	if err := e.change(set); err != nil {
+		return err
+	}
 	return e.Session.(imapserver.SessionMove).Move(w, set, dest)
 }
 
@@ -207,6 +226,9 @@ type client struct {
 	*inbox.Syncer
 	store *store.Store
 	dir   string
+
+	mu      sync.Mutex
+	refused []string // what OnRefused was told
 }
 
 func newClient(t testing.TB, addr string, roots []byte, dir string) *client {
@@ -236,8 +258,15 @@ func openClient(addr string, roots []byte, dir string) (*client, error) {
 	o := mirror.Options{Server: acct.IMAP, Roots: roots, Creds: func(context.Context) (auth.Credentials, error) {
 		return auth.Credentials{Username: user, Secret: auth.NewSecret(password)}, nil
 	}}
-	return &client{store: st, dir: dir, Syncer: inbox.New(inbox.Options{Account: acct, Store: st, Clock: mail.SystemClock{}, Poll: time.Hour,
-		Dial: func(ctx context.Context) (*mirror.Session, error) { return mirror.Dial(ctx, o) }})}, nil
+	c := &client{store: st, dir: dir}
+	c.Syncer = inbox.New(inbox.Options{Account: acct, Store: st, Clock: mail.SystemClock{}, Poll: time.Hour,
+		Dial: func(ctx context.Context) (*mirror.Session, error) { return mirror.Dial(ctx, o) },
+		OnRefused: func(e mail.JournalEntry, why *mail.Error) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.refused = append(c.refused, fmt.Sprintf("%s of UID %d: %s", e.Action, e.UID.UID, why.Code))
+		}})
+	return c, nil
 }
 
 // mustPass runs a pass that has to succeed.

@@ -21,7 +21,10 @@ type Options struct {
 	Clock      mail.Clock
 	Poll       time.Duration // how often everything is looked at
 	OnProgress func(view.SyncProgress)
-	ResumeAt   func(back time.Time) time.Time // see Recorder
+	// OnRefused hears of an action of a person that the server refused and
+	// that was therefore undone.
+	OnRefused func(e mail.JournalEntry, why *mail.Error)
+	ResumeAt  func(back time.Time) time.Time // see Recorder
 }
 
 // Recorder records the account's inbound events.

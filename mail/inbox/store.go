@@ -40,10 +40,12 @@ type Store interface {
 	AddPoison(ctx context.Context, folderID int64, at mail.UID, reason string) error
 
 	OpenJournal(ctx context.Context, account string) ([]mail.JournalEntry, error)
-	JournalBegun(ctx context.Context, id int64) error
-	// JournalDone confirms an entry; place is where the server put a moved
+	// JournalBegin commits that the server is about to be told, and returns
+	// what was not undone meanwhile.
+	JournalBegin(ctx context.Context, ids []int64) (begun []int64, err error)
+	// JournalEnd confirms entries; each place is where the server put a moved
 	// message, zero when it did not say.
-	JournalDone(ctx context.Context, id int64, place mail.UID) error
+	JournalEnd(ctx context.Context, places map[int64]mail.UID) error
 	// JournalFailed undoes the entry's local effect, and only that.
 	JournalFailed(ctx context.Context, id int64, why string) error
 }

@@ -15,6 +15,7 @@ type Settled struct {
 	SentAt     time.Time // zero unless sent
 	NextTryAt  time.Time // zero: only a person sends it again
 	AutoTries  int       // automatic tries that led to this attempt
+	SkipCopy   string    // why no sent copy is made, written as skipped with it; "": it is still to be made
 }
 
 // CopySettled is the outcome of a sent copy, written in one commit.

@@ -128,17 +128,22 @@ func (s *Store) SettleAttempt(ctx context.Context, id, owner string, st mail.Set
 		m, err := t.move(id, "settled", `UPDATE attempt SET status = ?1, error_code = ?2, error_text = ?3, retryable = ?4,
 				key_released = (?5 AND kind = 'outbound' AND ?1 = 'failed'), evidence = ?6,
 				accepted_late = ?7, provider_id = ?8, other_ids = ?9, sent_at = ?10, next_try_at = ?11,
-				auto_tries = max(auto_tries, ?12), updated_at = ?13
+				auto_tries = max(auto_tries, ?12), updated_at = ?13,
+				copy_status = CASE WHEN ?16 <> '' THEN 'skipped' ELSE copy_status END, copy_error_text = CASE WHEN ?16 <> '' THEN ?16 ELSE copy_error_text END
 			WHERE id = ?14 AND status = 'sending' AND owner = ?15`,
 			st.Status, orNull(st.Code), orNull(st.Text), st.Retryable, st.ReleaseKey, toJSON(st.Evidence),
 			st.Evidence.AcceptedLate, orNull(st.ProviderID), toJSON(nonNil(st.OtherIDs)), orNull(ms(st.SentAt)), orNull(ms(st.NextTryAt)),
-			st.AutoTries, t.now, id, owner)
+			st.AutoTries, t.now, id, owner, st.SkipCopy)
 		if err != nil {
 			return err
 		}
-		if err := t.bumpEpoch(); err != nil {
-			return err
+		if st.SkipCopy != "" {
+			if err := t.auditAttempt(id, m, "copy.settled", st.SkipCopy, string(mail.CopyPending), string(mail.CopySkipped)); err != nil {
+				return err
+			}
 		}
+		// No epoch: a copy of the database that is older than this, and newer
+		// than the claim, holds the row as sending, which nobody sends again.
 		return t.auditAttempt(id, m, "attempt.settled", string(st.Code), string(mail.StatusSending), string(st.Status))
 	})
 }

@@ -51,7 +51,7 @@ func scanAttempt(r scanner) (a mail.Attempt, err error) {
 }
 
 func (s *Store) attempts(ctx context.Context, where string, args ...any) ([]mail.Attempt, error) {
-	return all(ctx, s.r, scanAttempt, `SELECT `+attemptColumns+attemptFrom+where, args...)
+	return all(ctx, pool{s.r, &s.keptRead}, scanAttempt, `SELECT `+attemptColumns+attemptFrom+where, args...)
 }
 
 func (s *Store) oneAttempt(ctx context.Context, what, where string, args ...any) (mail.Attempt, error) {

@@ -17,9 +17,9 @@ import (
 // HeldRestored is why an attempt waits in a database put back from a backup.
 const HeldRestored = "restored"
 
-// instance says which database this is, and how many claims and settlements it
-// has seen. It is kept in the database and in a file beside it. A database that
-// is behind the file is an old copy: what it holds as unsent may have been sent.
+// instance says which database this is, and how many claims it has seen. It is
+// kept in the database and in a file beside it. A database that is behind the
+// file is an old copy: what it holds as unsent may have been sent.
 type instance struct {
 	id      string
 	counter int64
@@ -88,7 +88,8 @@ func (s *Store) publishInstance(in instance) {
 	_ = os.Rename(s.instanceTemp(in), s.instancePath())
 }
 
-// bumpEpoch counts one claim or settlement in this transaction.
+// bumpEpoch counts one claim, which is what must never happen twice, in this
+// transaction.
 func (t *tx) bumpEpoch() error {
 	var in instance
 	ok, err := t.row(`UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'epoch' RETURNING CAST(value AS INTEGER)`, nil, &in.counter)

@@ -43,6 +43,8 @@ type Store struct {
 	clock    mail.Clock
 	actor    mail.Actor
 	w, r     *sql.DB // one writer connection; several readers
+	kept     kept    // statements of the writer
+	keptRead kept    // and of the readers
 	owner    *Owner
 	restored bool
 

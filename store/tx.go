@@ -22,6 +22,7 @@ type tx struct {
 	changes map[change]bool
 	epoch   *instance // set by bumpEpoch: published after the commit
 	stmts   map[string]*sql.Stmt
+	fresh   []string // statements that are not kept yet
 }
 
 type change struct{ topic, account, id string }
@@ -67,6 +68,7 @@ func (s *Store) write(ctx context.Context, do func(*tx) error) error {
 	if t.epoch != nil {
 		s.publishInstance(*t.epoch)
 	}
+	s.kept.add(s.w, t.fresh)
 	s.announce(t.changes)
 	return nil
 }
@@ -106,9 +108,15 @@ func (t *tx) stmt(query string) (*sql.Stmt, error) {
 	if s := t.stmts[query]; s != nil {
 		return s, nil
 	}
-	s, err := t.PrepareContext(t.ctx, query)
-	if err != nil {
-		return nil, err
+	var s *sql.Stmt
+	if kept := t.s.kept.get(query); kept != nil {
+		s = t.StmtContext(t.ctx, kept)
+	} else {
+		var err error
+		if s, err = t.PrepareContext(t.ctx, query); err != nil {
+			return nil, err
+		}
+		t.fresh = append(t.fresh, query)
 	}
 	if t.stmts == nil {
 		t.stmts = map[string]*sql.Stmt{}

@@ -54,7 +54,7 @@ func (o *Outbox) Deliver(ctx context.Context, id string, auto bool) (mail.Attemp
 	ev.Steps = append([]mail.StepMark{{Step: mail.StepClaim, At: claimedAt}}, ev.Steps...)
 	o.settle(ctx, &a, ev, auto)
 	done() // the copy needs no connection of this kind
-	if a.Status == mail.StatusSent {
+	if a.Status == mail.StatusSent && a.Copy.Status == mail.CopyPending {
 		o.Copy(ctx, &a)
 	}
 	return a, nil
@@ -142,6 +142,9 @@ func (o *Outbox) verdict(ctx context.Context, a *mail.Attempt, ev mail.Evidence,
 	}
 	if v.Status == mail.StatusSent {
 		s.SentAt = now
+		if acct, err := o.Account(a.Account); err == nil {
+			s.SkipCopy = o.skipReason(acct) // one commit less than afterwards
+		}
 	}
 	if auto && v.Unsubmitted && v.Retryable {
 		s.NextTryAt = o.nextTry(ctx, a, now)
@@ -159,6 +162,9 @@ func apply(a *mail.Attempt, s mail.Settled, now time.Time) {
 	a.KeyReleased, a.Evidence, a.ProviderID = s.ReleaseKey, s.Evidence, s.ProviderID
 	a.OtherIDs = append(a.OtherIDs, s.OtherIDs...)
 	a.SentAt, a.NextTryAt, a.UpdatedAt = s.SentAt, s.NextTryAt, now
+	if s.Status == mail.StatusSent && s.SkipCopy != "" {
+		a.Copy.Status, a.Copy.ErrorText = mail.CopySkipped, s.SkipCopy
+	}
 	if s.Evidence.MarkDurable && a.HandoverAt.IsZero() {
 		a.HandoverAt = now
 	}

@@ -185,8 +185,10 @@ func (o *Outbox) question(ctx context.Context, acct *mail.Account, recipients []
 	}
 	var f delivery.Facts
 	var err error
-	if f.SentLastMinute, err = o.Store.CountAttemptsSince(ctx, acct.Name, now.Add(-time.Minute)); err != nil {
-		return delivery.Question{}, err
+	if acct.Policy.MaxPerMinute > 0 {
+		if f.SentLastMinute, err = o.Store.CountAttemptsSince(ctx, acct.Name, now.Add(-time.Minute)); err != nil {
+			return delivery.Question{}, err
+		}
 	}
 	if acct.Policy.Confirm == mail.ConfirmFirstContact {
 		f.Known = map[string]bool{}

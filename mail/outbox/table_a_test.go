@@ -377,7 +377,7 @@ func (c *cell) check(t *testing.T) {
 	if len(got) != c.holds {
 		t.Errorf("the server holds %d whole messages, want %d", len(got), c.holds)
 	}
-	if ev.HandedOver != (c.holds > 0) || ev.HandedOver == c.row.HandoverAt.IsZero() || ev.NotHandedOver {
+	if ev.HandedOver != (c.holds > 0) || ev.HandedOver && c.row.HandoverAt.IsZero() || ev.NotHandedOver {
 		t.Errorf("handed over %v (mark at %v), not_handed_over %v, %d held", ev.HandedOver, c.row.HandoverAt, ev.NotHandedOver, c.holds)
 	}
 	for _, b := range got {

@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"slices"
 	"strings"
 
@@ -200,21 +199,35 @@ func better(a, b mail.Folder) bool {
 	return rank(a) < rank(b)
 }
 
+// hitRows reads the list's rows of hits, in one statement. What vanished
+// meanwhile is left out.
 func (s *Store) hitRows(ctx context.Context, found []hit, folders map[int64]mail.Folder) ([]view.MessageRow, error) {
+	ids := make([]int64, len(found))
+	byID := make(map[int64]hit, len(found))
+	for i, h := range found {
+		ids[i], byID[h.message] = h.message, h
+	}
+	rows, err := s.r.QueryContext(ctx, strings.TrimRight(listColumns, " ")+`, m.folder_id FROM json_each(?) w
+		CROSS JOIN message m ON m.id = w.value`+latestAnswer+`WHERE m.vanished_at IS NULL`, toJSON(ids))
+	if err != nil {
+		return nil, fail(err)
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err says what went wrong
 	out := make([]view.MessageRow, 0, len(found))
-	for _, h := range found {
-		row, err := scanListRow(folders[h.folder])(s.r.QueryRowContext(ctx, listOne, h.message))
-		if err == sql.ErrNoRows {
-			continue // it vanished between the two
-		}
+	var folder int64
+	scan := scanListRow(mail.Folder{}, &folder)
+	for rows.Next() {
+		row, err := scan(rows)
 		if err != nil {
 			return nil, fail(err)
 		}
-		row.Cursor = view.Cursor{Date: h.doc, ID: h.message}
+		f := folders[folder]
+		row.Account, row.FolderID, row.Folder = f.Account, f.ID, safe.Line(f.Name)
+		row.Cursor = view.Cursor{Date: byID[row.ID].doc, ID: row.ID}
 		out = append(out, row)
 	}
 	sortRows(out)
-	return out, nil
+	return out, fail(rows.Err())
 }
 
 // sortRows puts rows in the order of lists, newest first.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"skrzynka/mail"
 	"skrzynka/mail/query"
@@ -23,8 +25,9 @@ type IndexStore interface {
 const (
 	indexBatch   = 150
 	bulkBatch    = 2000
-	dueBatch     = 500 // read from the store at once
-	indexBytes   = 8 << 20
+	dueBatch     = 300     // read from the store at once
+	indexBytes   = 3 << 20 // of messages read at once
+	textBytes    = 6 << 20 // of text in one transaction
 	threadsBatch = 500
 	indexers     = 2 // goroutines that take messages apart
 )
@@ -94,7 +97,7 @@ func indexRound(ctx context.Context, s IndexStore, batch int) (n int, err error)
 		for i := range part {
 			size += len(part[i].Body)
 		}
-		if len(list) >= batch || size >= indexBytes {
+		if len(list) >= batch || size >= textBytes {
 			if err := put(); err != nil {
 				return n, err
 			}
@@ -190,25 +193,24 @@ func cut(s string, runes int) string {
 // firstWord finds where the first of the words stands in text, -1 if nowhere.
 func firstWord(text string, words []string) int {
 	text = text[:min(len(text), 512<<10)]
-	best := -1
-	for i := 0; i < len(text) && best < 0; {
-		end := i + strings.IndexFunc(text[i:], func(r rune) bool { return query.Fold(string(r)) == "" && r != '\u00ad' })
-		if end < i {
-			end = len(text)
-		}
+	for i := 0; i < len(text); {
+		end, ascii := wordEnd(text, i)
 		if end == i {
-			for i++; i < len(text) && text[i]&0xc0 == 0x80; i++ {
-			}
+			_, n := utf8.DecodeRuneInString(text[i:])
+			i += n
 			continue
 		}
-		folded := strings.ToLower(query.Fold(text[i:end]))
+		word := text[i:end]
+		if !ascii {
+			word = query.Fold(word)
+		}
 		for _, w := range words {
 			w, open := strings.CutSuffix(w, "*")
-			first, _, _ := strings.Cut(w, " ")
-			if folded == first || (open && first == w && strings.HasPrefix(folded, first)) {
+			first, rest, _ := strings.Cut(w, " ")
+			if len(word) >= len(first) && strings.EqualFold(word[:len(first)], first) && (len(word) == len(first) || open && rest == "") {
 				return i
 			}
-			if first != "" && first[0] >= 0x80 {
+			if !ascii && first != "" && first[0] >= utf8.RuneSelf {
 				if at := strings.Index(text[i:end], first); at >= 0 {
 					return i + at
 				}
@@ -216,5 +218,28 @@ func firstWord(text string, words []string) int {
 		}
 		i = end
 	}
-	return best
+	return -1
+}
+
+// wordEnd returns where the word that begins at i ends, i when there is none,
+// and whether all of it is ASCII.
+func wordEnd(text string, i int) (end int, ascii bool) {
+	ascii = true
+	for end = i; end < len(text); {
+		c := text[end]
+		if c < utf8.RuneSelf {
+			if c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' {
+				end++
+				continue
+			}
+			return end, ascii
+		}
+		r, n := utf8.DecodeRuneInString(text[end:])
+		if !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsNumber(r) && r != '\u00ad' {
+			return end, ascii
+		}
+		ascii = false
+		end += n
+	}
+	return end, ascii
 }

@@ -32,8 +32,8 @@ func (q *Query) Filters() bool {
 // Empty reports whether nothing was asked for.
 func (q *Query) Empty() bool { return q.Match == "" && q.Without == "" && !q.Filters() }
 
-// Words are the folded words a match has to contain somewhere, for marking
-// them in a text. A word that ends with "*" stands for all that begin so.
+// Words are the folded words that can be found in the text of a match, for
+// showing the place: those asked for anywhere, or in the body. A word that ends with "*" stands for all that begin so.
 func (q *Query) Words() []string {
 	var out []string
 	for rest := q.Match; ; {
@@ -47,7 +47,11 @@ func (q *Query) Words() []string {
 			return out
 		}
 		w := rest[:j]
+		before := q.Match[:len(q.Match)-len(rest)-1]
 		rest = rest[j+1:]
+		if strings.HasSuffix(before, " : ") && !strings.HasSuffix(before, "body : ") {
+			continue
+		}
 		if strings.HasPrefix(rest, " *") {
 			w += "*"
 		}
